@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interface of everything that reads a device's counters and facts.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/metric.h"
+
+namespace qpscope {
+
+enum class Clock : std::uint8_t {
+  fast,  // sampling.interval: state, hardware counters, bytes
+  slow,  // sampling.slow_interval: facts and the rest
+};
+
+// Counts reads that failed, by (source, error): a lost sample is never silent. Not thread-safe.
+class ReadErrors {
+ public:
+  struct Key {
+    std::string source;  // "counters", "hw_counters", "port", "device"
+    std::string error;   // "EINVAL", "parse"
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  void add(std::string_view source, const Error& error);
+  const std::map<Key, std::uint64_t>& counts() const { return counts_; }
+
+ private:
+  std::map<Key, std::uint64_t> counts_;
+};
+
+// What one pass of one collector yields. A value that cannot be read is left out and counted in `errors`: absent is not zero.
+struct Reading {
+  SampleList samples;
+  ReadErrors& errors;
+  // The first thing that went wrong in this pass and how many did, for the log; empty: nothing.
+  std::string trouble;
+  std::size_t troubles = 0;
+
+  void add(const MetricDef& def, std::vector<std::string> labels, double value) { samples.push_back(sample(def, std::move(labels), value)); }
+  void failed(std::string_view source, const Error& error);
+};
+
+// One per device and subject; made when the device appears, gone with it. Called from that device's thread only, which
+// may hang in the kernel: a collector touches nothing shared.
+class Collector {
+ public:
+  virtual ~Collector() = default;
+  // An error means that the whole pass is lost (the device is gone); single values that fail go to Reading::failed.
+  virtual Result<> collect(Reading& out) = 0;
+};
+
+struct Host;  // collectors/host/host.h: roots and seams
+
+struct CollectorRow {
+  std::string_view name;
+  Clock clock;
+  MetricList metrics;
+  std::unique_ptr<Collector> (*make)(const Host& host, const std::string& device);
+};
+
+}  // namespace qpscope

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernel tells us, as values: the wire format (bpf/events.h) ends in bpf/decode.cpp. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "core/ids.h"
+#include "core/owner.h"
+#include "core/rdma.h"
+
+namespace qpscope {
+
+// What every QP event says of its QP, read from struct ib_qp at the time of the event.
+struct QpIdentity {
+  DeviceIndex device;
+  QpSerial serial;       // given by the BPF side at first sight; 0: a QP older than the probes, not seen before
+  Qpn qpn;
+  QpType type = QpType::rc;
+  PortNum port;          // 0 before INIT (SMI and GSI have theirs from the start)
+  bool tracked = true;   // false: netlink never lists it (restrack no_track, or its restrack id was still taken)
+};
+
+// A QP came into being (rdma_restrack_add), or, with `found`, one older than the probes was seen for the first time.
+struct QpCreated {
+  BootTime at;
+  QpIdentity qp;
+  Owner owner;           // cgroup_path is empty: the kernel gives the id only
+  bool found = false;
+  QpState state = QpState::reset;  // known for found QPs only through the modify that follows
+};
+
+// One ib_modify_qp call that succeeded. A field is set only where the call's attribute mask had its bit.
+struct QpModified {
+  BootTime at;
+  QpIdentity qp;
+  std::uint32_t mask = 0;                    // IB_QP_*
+  std::optional<QpState> to;
+  std::optional<Qpn> remote_qpn;
+  std::optional<Gid> remote_gid, local_gid;  // with a GRH (always on RoCE)
+  std::optional<std::uint32_t> remote_lid;   // InfiniBand only
+  std::optional<std::uint32_t> traffic_class;
+  std::optional<std::uint32_t> path_mtu;     // bytes
+  std::optional<std::uint32_t> timeout;      // exponent: 4.096 µs × 2^n, 0 infinite
+  std::optional<std::uint32_t> retry_cnt, rnr_retry;
+};
+
+// ib_destroy_qp_user returned 0.
+struct QpDestroyed {
+  BootTime at;
+  QpIdentity qp;
+};
+
+// A verb that the kernel refused. It changes no state.
+struct QpCallFailed {
+  enum class Call : std::uint8_t { create, modify, destroy };
+  BootTime at;
+  DeviceIndex device;
+  Call call = Call::create;
+  int error = 0;         // errno, positive
+};
+
+struct CgroupChanged {
+  enum class What : std::uint8_t { made, renamed, removed };
+  BootTime at;
+  What what = What::made;
+  CgroupId id;
+  std::string path;      // below its hierarchy's root; may be cut at 511 bytes
+};
+
+using Event = std::variant<QpCreated, QpModified, QpDestroyed, QpCallFailed, CgroupChanged>;
+
+// Events that the kernel side or the decoder lost, by reason, since the probes were loaded. Totals.
+struct EventLosses {
+  std::uint64_t ring_full = 0;         // no room in the ring buffer
+  std::uint64_t recursion = 0;         // the kernel skipped a program already running on that CPU (bpf_prog_info.recursion_misses)
+  std::uint64_t kretprobe_missed = 0;  // a return was not seen (maxactive)
+  std::uint64_t decode = 0;            // bytes that were no event
+  std::uint64_t total() const { return ring_full + recursion + kretprobe_missed + decode; }
+};
+
+}  // namespace qpscope

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who made a queue pair. What a tenant chooses (comm, cgroup names) is hostile: it goes out only through safe_text().
+#pragma once
+
+#include <string>
+
+#include "core/ids.h"
+
+namespace qpscope {
+
+struct Owner {
+  bool known = false;        // false: nothing below means anything
+  bool user = false;         // a process; else a kernel module
+  Pid tid;                   // the creating thread; what netlink calls the QP's pid (restrack task_pid)
+  Pid tgid;                  // the process; 0: unknown
+  std::string comm;          // of the creating thread, at most 15 bytes, any bytes
+  CgroupId cgroup;           // of the process when it made the QP
+  std::string cgroup_path;   // below the cgroup root, "/" first; empty: not known (yet)
+  std::string kern_name;     // of a kernel consumer: its module's name ("nvme_rdma")
+};
+
+}  // namespace qpscope

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known at one moment: immutable once published, shared by reference. Exporters see nothing else.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/ids.h"
+#include "core/metric.h"
+#include "core/qp_record.h"
+#include "core/tenant.h"
+
+namespace qpscope {
+
+struct Snapshot {
+  std::uint64_t sequence = 0;
+  BootTime at;
+  std::vector<SharedSamples> samples;                      // devices, queue pair totals, ourselves
+  std::shared_ptr<const std::vector<QpRecord>> queue_pairs;  // by key
+  std::shared_ptr<const std::vector<Tenant>> tenants;      // indexed by TenantId
+  std::shared_ptr<const std::map<DeviceIndex, std::string>> devices;  // names by netlink index
+};
+
+// Where exporters take the newest snapshot from. Thread-safe; never blocks on hardware. Null until the first is published.
+class SnapshotSource {
+ public:
+  virtual ~SnapshotSource() = default;
+  virtual std::shared_ptr<const Snapshot> latest() const = 0;
+};
+
+}  // namespace qpscope
