@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bpf/kernel_facts.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace qpscope {
+namespace {
+
+// Before 6.1, which brought this allocator, the kernel warns (and a host with panic_on_warn dies) when a tracing
+// program uses a BPF_F_NO_PREALLOC map (kernel/bpf/verifier.c check_map_prog_compatibility, seen on 5.10).
+constexpr char kRunTimeAllocator[] = "bpf_mem_alloc_init";
+
+bool has_capability(unsigned number) {
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+  if (syscall(SYS_capget, &header, data) != 0) return false;
+  return (data[number / 32].effective >> (number % 32) & 1) != 0;
+}
+
+std::string missing_capabilities() {
+  if (has_capability(CAP_SYS_ADMIN)) return "";
+  const bool bpf = has_capability(CAP_BPF), perfmon = has_capability(CAP_PERFMON);
+  if (bpf && perfmon) return "";
+  return bpf ? "CAP_PERFMON" : perfmon ? "CAP_BPF" : "CAP_BPF and CAP_PERFMON";
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return std::move(out).str();
+}
+
+// How often each name is in /proc/kallsyms ("address type name [module]"). Names show even where addresses are hidden.
+bool count_symbols(std::map<std::string, int, std::less<>>& symbols) {
+  std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/proc/kallsyms", "re"), &std::fclose);
+  if (!file) return false;
+  char line[1024];
+  while (std::fgets(line, sizeof(line), file.get())) {
+    const char* name = std::strchr(line, ' ');
+    name = name ? std::strchr(name + 1, ' ') : nullptr;
+    if (!name) continue;
+    ++name;
+    const auto found = symbols.find(std::string_view(name, std::strcspn(name, " \t\n")));
+    if (found != symbols.end()) ++found->second;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<> bpf_usable() {
+  // The smallest program of a kind that wants both capabilities.
+  bpf_insn code[2] = {};
+  code[0] = {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .src_reg = 0, .off = 0, .imm = 0};
+  code[1] = {.code = BPF_JMP | BPF_EXIT, .dst_reg = 0, .src_reg = 0, .off = 0, .imm = 0};
+  const int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "qpscope_try", "GPL", code, 2, nullptr);
+  if (fd >= 0) {
+    close(fd);
+    return {};
+  }
+  const int error = -fd;
+  if (error == ENOSYS) return fail(ErrorCode::unsupported, "this kernel has no bpf system call (CONFIG_BPF_SYSCALL)", error);
+  if (error != EPERM && error != EACCES) return std::unexpected(io_error("loading a trial BPF program", error));
+  const std::string missing = missing_capabilities();
+  if (missing.empty()) {
+    return fail(ErrorCode::permission,
+                "the kernel refuses BPF although the capabilities are there: look for a seccomp filter, a security module, "
+                "lockdown, or (before Linux 5.11) a memory lock limit without CAP_SYS_RESOURCE",
+                error);
+  }
+  return fail(ErrorCode::permission,
+              "BPF needs " + missing + " (before Linux 5.8: CAP_SYS_ADMIN): run as root, or give the service these capabilities", error);
+}
+
+KernelFacts::KernelFacts(std::string sys_root, std::span<const std::string> symbols) : sys_root_(std::move(sys_root)) {
+  for (const auto& symbol : symbols) symbols_.emplace(symbol, 0);
+  symbols_.emplace(kRunTimeAllocator, 0);
+  if (!ib_core_loaded()) return;
+  kallsyms_read_ = count_symbols(symbols_);
+  // The load needs the descriptor of the module's BTF, and the kernel hands those out to CAP_SYS_ADMIN only
+  // (kernel/bpf/syscall.c bpf_obj_get_next_id, bpf_btf_get_fd_by_id).
+  __u32 id = 0;
+  btf_allowed_ = bpf_btf_get_next_id(0, &id) != -EPERM;
+  if (!btf_allowed_) return;
+  kernel_btf_ = btf__load_vmlinux_btf();
+  if (kernel_btf_) module_btf_ = btf__load_module_btf("ib_core", kernel_btf_);
+}
+
+KernelFacts::~KernelFacts() {
+  btf__free(module_btf_);
+  btf__free(kernel_btf_);
+}
+
+bool KernelFacts::ib_core_loaded() const {
+  std::error_code ignored;
+  return std::filesystem::exists(sys_root_ + "/module/ib_core", ignored);
+}
+
+std::optional<std::string> KernelFacts::ib_core_foreign() const {
+  const std::string module = sys_root_ + "/module/ib_core";
+  if (read_file(module + "/taint").find('O') == std::string::npos) return std::nullopt;
+  std::string id = parse_build_id(read_file(module + "/notes/.note.gnu.build-id"));
+  if (id.empty()) id = "unknown";
+  return "ib_core is not this kernel's own: its build id " + id + " has no entry in bpf/layouts";
+}
+
+std::optional<std::string> KernelFacts::no_trampoline(const std::string& symbol) const {
+  if (!btf_allowed_) return "needs CAP_SYS_ADMIN";
+  if (!kernel_btf_) return "the kernel has no BTF";
+  // Built into the kernel, ib_core has no BTF of its own.
+  const btf* where = module_btf_ ? module_btf_ : kernel_btf_;
+  if (btf__find_by_name_kind(where, symbol.c_str(), BTF_KIND_FUNC) > 0) return std::nullopt;
+  return module_btf_ ? "not in the BTF of ib_core" : "ib_core has no BTF";
+}
+
+std::optional<std::string> KernelFacts::no_kprobe(const std::string& symbol) const {
+  if (!kallsyms_read_) return std::nullopt;
+  const auto found = symbols_.find(symbol);
+  if (found == symbols_.end() || found->second == 0) return "no such symbol";
+  if (found->second > 1) return "several symbols of that name";
+  return std::nullopt;
+}
+
+bool KernelFacts::allocates_at_run_time() const { return symbols_.find(kRunTimeAllocator)->second > 0; }
+
+std::optional<std::string> KernelFacts::kprobes_restricted() {
+  // Debian and Ubuntu kernels know levels above 2 (kernel/events/core.c perf_paranoid_any, their own patch), and from
+  // there on CAP_PERFMON does not do: perf_event_open wants CAP_SYS_ADMIN. Debian's default is 3.
+  constexpr int paranoid_any = 3;
+  std::string level = read_file("/proc/sys/kernel/perf_event_paranoid");
+  while (!level.empty() && level.back() == '\n') level.pop_back();
+  if (has_capability(CAP_SYS_ADMIN) || std::atoi(level.c_str()) < paranoid_any) return std::nullopt;
+  return "needs CAP_SYS_ADMIN, since kernel.perf_event_paranoid is " + level + " (2 would do)";
+}
+
+std::string parse_build_id(std::string_view notes) {
+  // ELF notes: name size, descriptor size, type (3: GNU build id), then both padded to 4 bytes.
+  constexpr std::uint32_t build_id_type = 3;
+  std::uint32_t header[3];
+  while (notes.size() >= sizeof(header)) {
+    std::memcpy(header, notes.data(), sizeof(header));
+    notes.remove_prefix(sizeof(header));
+    const std::size_t name = (std::size_t{header[0]} + 3) & ~std::size_t{3};
+    const std::size_t padded = (std::size_t{header[1]} + 3) & ~std::size_t{3};
+    if (name > notes.size() || header[1] > notes.size() - name) return "";
+    if (header[2] == build_id_type && notes.substr(0, header[0]) == std::string_view("GNU\0", 4)) {
+      std::string hex;
+      for (const char c : notes.substr(name, header[1])) {
+        constexpr char digits[] = "0123456789abcdef";
+        hex += digits[static_cast<unsigned char>(c) >> 4];
+        hex += digits[static_cast<unsigned char>(c) & 15];
+      }
+      return hex;
+    }
+    notes.remove_prefix(std::min(notes.size(), name + padded));
+  }
+  return "";
+}
+
+}  // namespace qpscope

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bpf/probe_loader.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+#include "bpf/bpf_log.h"
+
+namespace qpscope {
+namespace {
+
+// Entries of qp_serials where they must be allocated in advance, at about 80 bytes each.
+constexpr std::size_t kPreallocatedSerials = 65536;
+
+class Loader {
+ public:
+  Loader(const ProbeOptions& options, std::vector<Choice>& choices, const KernelFacts& facts)
+      : options_(options), choices_(choices), facts_(facts) {}
+
+  LoadedProbes run() {
+    judge_ib_core();
+    LoadedProbes out;
+    // Every failed turn takes an alternative away from at least one probe, so this ends.
+    while (choose() && !load(out)) {
+      out.links.clear();
+      out.object.reset();
+    }
+    for (const auto& choice : choices_) out.status.push_back(choice.status());
+    return out;
+  }
+
+ private:
+  void judge_ib_core() {
+    const bool loaded = facts_.ib_core_loaded();
+    const auto foreign = facts_.ib_core_foreign();
+    for (auto& choice : choices_) {
+      if (choice.row().feature == Feature::cgroups) continue;
+      if (!loaded) {
+        choice.switch_off("ib_core is not loaded", true);
+      } else if (foreign) {
+        choice.switch_off(*foreign);
+      }
+    }
+  }
+
+  // False: nothing is left to load.
+  bool choose() {
+    for (auto& choice : choices_) choice.skip_implausible(options_.trampolines, facts_);
+    all_or_none();
+    return std::any_of(choices_.begin(), choices_.end(), [](const Choice& choice) { return !choice.off(); });
+  }
+
+  void all_or_none() {
+    const auto is_qp = [](const Choice& choice) { return choice.row().feature == Feature::qp; };
+    const auto lost = std::find_if(choices_.begin(), choices_.end(), [&](const Choice& c) { return is_qp(c) && c.off(); });
+    if (lost == choices_.end()) return;
+    const std::string why = "useless without " + std::string(lost->row().probe) + ", which is off";
+    for (auto& choice : choices_) {
+      if (is_qp(choice) && !choice.off()) choice.switch_off(why);
+    }
+  }
+
+  bool load(LoadedProbes& out) {
+    out.object = open_object();
+    if (!out.object) return switch_all_off(errno_name(errno));
+    for (const auto& choice : choices_) select(out.object.get(), choice);
+    set_entries(out.object.get(), "events", options_.ring_bytes);
+    set_serials(out.object.get());
+    log_.clear();
+    const int error = bpf_object__load(out.object.get());
+    if (error) {
+      const std::string why = log_.reason(-error);
+      return pass_over_culprits() ? false : switch_all_off(why);
+    }
+    bool all = true;
+    for (auto& choice : choices_) {
+      if (!choice.off()) all = attach(out, choice) && all;
+    }
+    return all;
+  }
+
+  bool switch_all_off(const std::string& why) {
+    for (auto& choice : choices_) {
+      if (!choice.off()) choice.switch_off(why);
+    }
+    return false;
+  }
+
+  static void select(bpf_object* object, const Choice& choice) {
+    if (choice.off()) return;
+    for (const auto& program : choice.programs()) {
+      bpf_program__set_autoload(bpf_object__find_program_by_name(object, program.name.c_str()), true);
+    }
+  }
+
+  static void set_entries(bpf_object* object, const char* map, std::size_t entries) {
+    bpf_map__set_max_entries(bpf_object__find_map_by_name(object, map), static_cast<__u32>(entries));
+  }
+
+  void set_serials(bpf_object* object) const {
+    if (facts_.allocates_at_run_time()) return;
+    bpf_map__set_map_flags(bpf_object__find_map_by_name(object, "qp_serials"), 0);
+    set_entries(object, "qp_serials", facts_.ib_core_loaded() ? kPreallocatedSerials : 1);
+  }
+
+  // Loads each chosen probe by itself and takes the alternative away from those that fail. False: none did.
+  bool pass_over_culprits() {
+    bool found = false;
+    for (auto& choice : choices_) {
+      if (choice.off()) continue;
+      const ObjectPtr object = open_object();
+      if (!object) return false;
+      select(object.get(), choice);
+      set_entries(object.get(), "events", static_cast<std::size_t>(getpagesize()));
+      set_serials(object.get());
+      set_entries(object.get(), "qp_serials", 1);
+      set_entries(object.get(), "flights", 1);
+      log_.clear();
+      const int error = bpf_object__load(object.get());
+      if (!error) continue;
+      choice.next("does not load: " + log_.reason(-error));
+      found = true;
+    }
+    return found;
+  }
+
+  bool attach(LoadedProbes& out, Choice& choice) {
+    for (const auto& program : choice.programs()) {
+      log_.clear();
+      LinkPtr link(bpf_program__attach(bpf_object__find_program_by_name(out.object.get(), program.name.c_str())));
+      if (!link) {
+        const int error = errno;
+        const auto restricted = program.kprobe() && error == EACCES ? KernelFacts::kprobes_restricted() : std::nullopt;
+        choice.next(restricted ? *restricted : "does not attach: " + log_.reason(error));
+        return false;
+      }
+      out.links.push_back(std::move(link));
+    }
+    return true;
+  }
+
+  const ProbeOptions& options_;
+  std::vector<Choice>& choices_;
+  const KernelFacts& facts_;
+  BpfLog log_;
+};
+
+}  // namespace
+
+LoadedProbes load_probes(const ProbeOptions& options) {
+  std::vector<Choice> choices = all_choices();
+  std::vector<std::string> symbols;
+  for (const auto& choice : choices) choice.collect_symbols(symbols);
+  const KernelFacts facts(options.sys_root, symbols);
+  return Loader(options, choices, facts).run();
+}
+
+}  // namespace qpscope

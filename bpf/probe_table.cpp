@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bpf/probe_table.h"
+
+namespace qpscope {
+namespace {
+
+using Alternatives = std::string_view[];
+
+constexpr Alternatives kDestroy = {"qp_destroy_fx qp_destroy_fe", "qp_destroy_kr qp_destroy_kp"};
+constexpr Alternatives kModify = {"qp_modify_fx", "qp_modify_kr qp_modify_kp", "qp_mod_user_fx qp_mod_kern_fx",
+                                  "qp_mod_user_kr qp_mod_user_kp qp_mod_kern_kr qp_mod_kern_kp"};
+constexpr Alternatives kCreate = {"qp_create_fx", "qp_create_kp"};
+constexpr Alternatives kNewUser = {"qp_new_user_fx", "qp_new_user_kr qp_new_user_kp"};
+constexpr Alternatives kNewKernel = {"qp_new_kern_fx", "qp_new_kern_kr qp_new_kern_kp"};
+constexpr Alternatives kMkdir = {"cgroup_mkdir"};
+constexpr Alternatives kRename = {"cgroup_rename"};
+constexpr Alternatives kRmdir = {"cgroup_rmdir"};
+
+constexpr ProbeRow kRows[] = {
+    {"cgroup_mkdir", Feature::cgroups, kMkdir},
+    {"cgroup_rename", Feature::cgroups, kRename},
+    {"cgroup_rmdir", Feature::cgroups, kRmdir},
+    {"qp_destroy", Feature::qp, kDestroy},
+    {"qp_modify", Feature::qp, kModify},
+    {"qp_create", Feature::qp, kCreate},
+    {"qp_create_user_failed", Feature::qp_failures, kNewUser},
+    {"qp_create_kernel_failed", Feature::qp_failures, kNewKernel},
+};
+
+}  // namespace
+
+std::span<const ProbeRow> probe_table() { return kRows; }
+
+}  // namespace qpscope

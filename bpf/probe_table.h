@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which probes there are and in how many ways each can be had. Attach points are in the SEC() names of the programs.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace qpscope {
+
+enum class Feature : unsigned char {
+  qp,           // create, modify and destroy, all or none: a table that sees QPs come but not go would lie
+  qp_failures,  // needs ib_core, but each probe is good by itself
+  cgroups,      // the core kernel only
+};
+
+struct ProbeRow {
+  std::string_view probe;
+  Feature feature;
+  // The best alternative first, each a list of programs parted by spaces, in the order of attaching: returns before
+  // entries, so that no entry waits for a return that was not attached yet.
+  std::span<const std::string_view> alternatives;
+};
+
+// In the order of attaching: QPs are seen to go before they are seen to come.
+std::span<const ProbeRow> probe_table();
+
+}  // namespace qpscope
