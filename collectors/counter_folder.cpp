@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors/counter_folder.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/text.h"
+
+namespace qpscope {
+
+CounterFolder::CounterFolder(const Host& host, const std::string& path, std::string_view source, const Wanted& wanted) : source_(source) {
+  auto names = host.root.list(path);
+  if (!names) {
+    if (names.error().code != ErrorCode::not_found) unopened_.push_back(std::move(names.error()));
+    return;
+  }
+  for (std::string& name : *names) {
+    if (!wanted(name)) continue;
+    if (auto file = KeptFile::open(host.root, path + "/" + name)) {
+      files_.push_back({std::move(name), std::move(*file)});
+    } else {
+      unopened_.push_back(std::move(file.error()));
+    }
+  }
+  // On mlx5 with optional counters only a read of index 0 refreshes the time stamp of the kernel's cache; any other file read
+  // 10 ms later asks the firmware again (core/sysfs.c update_hw_stats, 6.1 and later). Read first, it serves the whole pass.
+  std::ranges::stable_partition(files_, [](const Named& one) { return one.name == "rx_write_requests"; });
+}
+
+void CounterFolder::read(Reading& out, const Take& take) {
+  for (const Error& error : std::exchange(unopened_, {})) out.failed(source_, error);
+  std::array<char, 64> buffer;
+  for (Named& one : files_) {
+    const auto text = one.file.read(buffer);
+    if (!text) {
+      out.failed(source_, text.error());
+      continue;
+    }
+    if (const auto value = parse_u64(*text, one.file.path())) {
+      take(one.name, *value);
+    } else {
+      out.failed(source_, value.error());
+    }
+  }
+}
+
+std::string device_path(const std::string& device) { return "/sys/class/infiniband/" + device; }
+
+std::vector<std::string> port_numbers(const Host& host, const std::string& device) {
+  auto names = host.root.list(device_path(device) + "/ports");
+  if (!names) return {};
+  std::erase_if(*names, [](const std::string& name) { return name.empty() || !std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; }); });
+  return std::move(*names);
+}
+
+std::string device_shape(const Host& host, const std::string& device) {
+  std::string shape;
+  const auto add = [&](const std::string& path) {
+    const auto names = host.root.list(path);
+    shape += path + ":";
+    if (names) {
+      for (const std::string& name : *names) shape += name + "/";
+    }
+  };
+  add(device_path(device) + "/hw_counters");
+  for (const std::string& port : port_numbers(host, device)) {
+    for (const char* folder : {"/counters", "/hw_counters"}) add(device_path(device) + "/ports/" + port + folder);
+  }
+  return shape;
+}
+
+}  // namespace qpscope

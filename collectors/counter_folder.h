@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The counters in one sysfs folder: opened once, re-read by pread. Not thread-safe: one device's thread uses it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectors/host/host.h"
+#include "core/collector.h"
+
+namespace qpscope {
+
+class CounterFolder {
+ public:
+  using Wanted = std::function<bool(std::string_view name)>;
+  using Take = std::function<void(const std::string& name, std::uint64_t value)>;
+
+  // A folder that does not exist holds no counters: many drivers have none. `source` names it in read_errors_total.
+  CounterFolder(const Host& host, const std::string& path, std::string_view source, const Wanted& wanted);
+
+  // A file that cannot be read, or holds no number, is counted and loses that value alone.
+  void read(Reading& out, const Take& take);
+  bool empty() const { return files_.empty(); }
+
+ private:
+  struct Named {
+    std::string name;
+    KeptFile file;
+  };
+  std::string source_;
+  std::vector<Named> files_;
+  std::vector<Error> unopened_;  // counted once, on the first read
+};
+
+// A device's folder in the class, and the numbers of its ports, rising.
+std::string device_path(const std::string& device);
+std::vector<std::string> port_numbers(const Host& host, const std::string& device);
+
+// Which folders and files a device has, as one text: ports and counters are registered after the device itself, and a driver
+// reload can change them under the same name. Lists folders only; asks no hardware.
+std::string device_shape(const Host& host, const std::string& device);
+
+}  // namespace qpscope

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors/host/nldev.h"
+
+#include <libmnl/libmnl.h>
+#include <rdma/rdma_netlink.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "collectors/host/nldev_parse.h"
+
+namespace qpscope {
+namespace {
+
+// Above the 32 KiB the kernel puts into one datagram of a dump at most (net/netlink/af_netlink.c netlink_dump).
+constexpr std::size_t kBuffer = 64 * 1024;
+
+std::string at(const char* command, DeviceIndex device) {
+  return std::string("RDMA netlink ") + command + ", device " + std::to_string(device.value);
+}
+
+std::string at(const char* command, DeviceIndex device, PortNum port) {
+  return at(command, device) + " port " + std::to_string(port.value);
+}
+
+}  // namespace
+
+void Nldev::CloseSocket::operator()(mnl_socket* socket) const { mnl_socket_close(socket); }
+
+Nldev::Nldev(NldevBudget budget) : budget_(budget), buffer_(std::make_unique_for_overwrite<std::byte[]>(kBuffer)) {}
+Nldev::Nldev(Nldev&&) noexcept = default;
+Nldev& Nldev::operator=(Nldev&&) noexcept = default;
+Nldev::~Nldev() = default;
+
+Result<Nldev> Nldev::open(NldevBudget budget) {
+  Nldev nldev(budget);
+  if (auto connected = nldev.connect(); !connected) return std::unexpected(std::move(connected.error()));
+  return nldev;
+}
+
+Result<> Nldev::connect() {
+  if (::access("/sys/class/infiniband", F_OK) != 0)
+    return fail(ErrorCode::unsupported, "RDMA netlink: ib_core is not loaded", EPROTONOSUPPORT);
+  std::unique_ptr<mnl_socket, CloseSocket> socket(mnl_socket_open2(NETLINK_RDMA, SOCK_CLOEXEC));
+  if (!socket) {
+    Error error = io_error("RDMA netlink socket", errno);
+    if (error.sys_errno == EPROTONOSUPPORT) error.code = ErrorCode::unsupported;
+    return std::unexpected(std::move(error));
+  }
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(budget_.timeout);
+  timeval timeout{};
+  timeout.tv_sec = seconds.count();
+  timeout.tv_usec = std::chrono::duration_cast<std::chrono::microseconds>(budget_.timeout - seconds).count();
+  if (::setsockopt(mnl_socket_get_fd(socket.get()), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) != 0 ||
+      mnl_socket_bind(socket.get(), 0, MNL_SOCKET_AUTOPID) != 0) {
+    return std::unexpected(io_error("RDMA netlink socket", errno));
+  }
+  socket_ = std::move(socket);
+  return {};
+}
+
+Result<> Nldev::send(int command, bool dump, std::initializer_list<Attribute> attributes, const std::string& what) {
+  alignas(nlmsghdr) std::array<std::byte, 256> request{};
+  nlmsghdr* header = mnl_nlmsg_put_header(request.data());
+  header->nlmsg_type = static_cast<std::uint16_t>(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command));
+  header->nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | (dump ? NLM_F_DUMP : 0));
+  header->nlmsg_seq = ++sequence_;
+  for (const auto& [type, value] : attributes) mnl_attr_put_u32(header, type, value);
+  ssize_t sent = -1;
+  do sent = mnl_socket_sendto(socket_.get(), header, header->nlmsg_len);
+  while (sent < 0 && errno == EINTR);
+  if (sent < 0) return std::unexpected(io_error(what, errno));
+  return {};
+}
+
+Result<> Nldev::ask(int command, bool dump, std::initializer_list<Attribute> attributes, const std::string& what,
+                    const OnMessage& on_message, bool* interrupted) {
+  if (!socket_) {
+    if (auto connected = connect(); !connected) return connected;
+  }
+  if (auto sent = send(command, dump, attributes, what); !sent) {
+    socket_.reset();
+    return sent;
+  }
+  nldev::AnswerReader reader(sequence_, mnl_socket_get_portid(socket_.get()), dump, budget_);
+  Result<> result;
+  while (true) {
+    const ssize_t n = mnl_socket_recvfrom(socket_.get(), buffer_.get(), kBuffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      // Also the errors of a dump itself come this way; ENOBUFS: the kernel dropped answers; ENOSPC: one was longer than our buffer.
+      const int error = n == 0 ? EIO : errno == EAGAIN || errno == EWOULDBLOCK ? ETIMEDOUT : errno;
+      result = std::unexpected(io_error(what, error));
+      break;
+    }
+    auto progress = reader.feed({buffer_.get(), static_cast<std::size_t>(n)}, on_message);
+    if (!progress) {
+      progress.error().what = what + ": " + progress.error().what;
+      result = std::unexpected(std::move(progress.error()));
+      break;
+    }
+    if (*progress == nldev::Progress::done) break;
+  }
+  if (interrupted) *interrupted = reader.interrupted();
+  if (!reader.finished()) socket_.reset();
+  return result;
+}
+
+Result<std::vector<NlDevice>> Nldev::devices() {
+  std::vector<NlDevice> devices;
+  const auto answer = ask(RDMA_NLDEV_CMD_GET, true, {}, "RDMA netlink GET", [&](std::span<const std::byte> message) -> Result<> {
+    auto device = nldev::parse_device(message);
+    if (!device) return std::unexpected(std::move(device.error()));
+    if (devices.size() >= budget_.rows) return fail(ErrorCode::limit, "too many devices");
+    devices.push_back(std::move(*device));
+    return {};
+  });
+  if (!answer) return std::unexpected(answer.error());
+  return devices;
+}
+
+Result<std::vector<NlPort>> Nldev::ports(DeviceIndex device) {
+  std::vector<NlPort> ports;
+  const auto answer = ask(RDMA_NLDEV_CMD_PORT_GET, true, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}}, at("PORT_GET", device),
+                          [&](std::span<const std::byte> message) -> Result<> {
+                            auto port = nldev::parse_port(message);
+                            if (!port) return std::unexpected(std::move(port.error()));
+                            if (ports.size() >= budget_.rows) return fail(ErrorCode::limit, "too many ports");
+                            ports.push_back(std::move(*port));
+                            return {};
+                          });
+  if (!answer) return std::unexpected(answer.error());
+  return ports;
+}
+
+Result<NlPort> Nldev::port(DeviceIndex device, PortNum number) {
+  Result<NlPort> port = fail(ErrorCode::parse, "no answer");
+  const auto answer =
+      ask(RDMA_NLDEV_CMD_PORT_GET, false, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}, {RDMA_NLDEV_ATTR_PORT_INDEX, number.value}},
+          at("PORT_GET", device, number), [&](std::span<const std::byte> message) -> Result<> {
+            port = nldev::parse_port(message);
+            return {};
+          });
+  if (!answer) return std::unexpected(answer.error());
+  return port;
+}
+
+Result<QpDumpResult> Nldev::queue_pairs(DeviceIndex device, BootTime began) {
+  QpDumpResult result;
+  result.dump.device = device;
+  result.dump.began = began;
+  bool interrupted = false;
+  const std::string what = at("RES_QP_GET", device);
+  const auto answer = ask(
+      RDMA_NLDEV_CMD_RES_QP_GET, true, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}}, what,
+      [&](std::span<const std::byte> message) -> Result<> {
+        auto parsed = nldev::parse_queue_pairs(message, budget_.rows, result.dump.rows);
+        // A bad entry loses itself, not the rest of the dump.
+        if (parsed || parsed.error().code == ErrorCode::limit) return parsed;
+        if (!result.trouble) result.trouble = std::move(parsed.error());
+        return {};
+      },
+      &interrupted);
+  if (!answer) result.trouble = answer.error();
+  if (!result.trouble && interrupted)
+    result.trouble = Error{ErrorCode::io, EINTR, what + ": the kernel says that the dump was interrupted"};
+  if (result.trouble && result.dump.rows.empty()) return std::unexpected(std::move(*result.trouble));
+  result.dump.complete = !result.trouble;
+  return result;
+}
+
+Result<QpRow> Nldev::queue_pair(DeviceIndex device, PortNum port, QpType type, Qpn qpn) {
+  Result<QpRow> row = fail(ErrorCode::parse, "no answer");
+  const auto answer =
+      ask(RDMA_NLDEV_CMD_RES_QP_GET, false,
+          {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value},
+           {RDMA_NLDEV_ATTR_PORT_INDEX, port.value},
+           {RDMA_NLDEV_ATTR_RES_LQPN, restrack_id(type, qpn, port)}},
+          at("RES_QP_GET", device, port) + " qpn " + std::to_string(qpn.value), [&](std::span<const std::byte> message) -> Result<> {
+            row = nldev::parse_queue_pair(message);
+            return {};
+          });
+  if (answer) return row;
+  Error error = answer.error();
+  if (error.sys_errno == EAGAIN) error.code = ErrorCode::unsupported;
+  return std::unexpected(std::move(error));
+}
+
+Result<std::uint32_t> Nldev::queue_pair_count(DeviceIndex device) {
+  Result<std::uint32_t> count = fail(ErrorCode::parse, "no answer");
+  const auto answer = ask(RDMA_NLDEV_CMD_RES_GET, false, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}}, at("RES_GET", device),
+                          [&](std::span<const std::byte> message) -> Result<> {
+                            count = nldev::parse_queue_pair_count(message);
+                            return {};
+                          });
+  if (!answer) return std::unexpected(answer.error());
+  return count;
+}
+
+Result<NlCounters> Nldev::port_counters(DeviceIndex device, PortNum port) {
+  Result<NlCounters> counters = fail(ErrorCode::parse, "no answer");
+  const auto answer =
+      ask(RDMA_NLDEV_CMD_STAT_GET, false, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}, {RDMA_NLDEV_ATTR_PORT_INDEX, port.value}},
+          at("STAT_GET", device, port), [&](std::span<const std::byte> message) -> Result<> {
+            counters = nldev::parse_counters(message);
+            return {};
+          });
+  if (!answer) return std::unexpected(answer.error());
+  return counters;
+}
+
+}  // namespace qpscope

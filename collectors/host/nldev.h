@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// RDMA netlink (NETLINK_RDMA, NLDEV): devices, ports, queue pairs and counters as the kernel's ib_core tells them.
+// Facts: drivers/infiniband/core/nldev.c of 6.1.192 and 6.12.117; all requests here are unprivileged.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/ids.h"
+#include "core/qp_record.h"
+#include "core/rdma.h"
+
+struct mnl_socket;
+
+namespace qpscope {
+
+struct NlDevice {
+  DeviceIndex index;
+  std::string name;
+  std::uint32_t last_port = 0;            // ports are 1 … last_port
+  std::optional<std::string> fw_version;  // soft-RoCE has none
+  std::uint64_t node_guid = 0;            // as a number, so that 16 hexadecimal digits of it read as the rdma tool prints it
+  std::uint64_t sys_image_guid = 0;
+  std::uint8_t node_type = 0;  // RDMA_NODE_*: 1 CA, 4 RNIC, …; 0: not told
+  std::string protocol;        // "ib", "roce", "iw", "opa", "usnic", by the first port; empty: none of them
+};
+
+struct NlPort {
+  PortNum number;
+  std::uint8_t state = 0;             // enum ib_port_state, 4 ACTIVE
+  std::uint8_t phys_state = 0;        // 5 LinkUp
+  std::optional<std::uint32_t> lid;   // InfiniBand only
+  std::optional<std::string> netdev;  // only a netdev in the caller's own network namespace
+};
+
+using NlCounters = std::vector<std::pair<std::string, std::uint64_t>>;  // in the driver's order
+
+// What one request may cost at most. A broken dump can be endless: the kernel repeats an entry that does not fit, in
+// empty messages (res_get_common_dumpit).
+struct NldevBudget {
+  std::size_t messages = 8192;
+  std::size_t bytes = 32 * 1024 * 1024;
+  std::size_t rows = 200'000;
+  std::chrono::milliseconds timeout{3000};  // between two messages
+};
+
+struct QpDumpResult {
+  QpDump dump;
+  std::optional<Error> trouble;  // set exactly when dump.complete is false
+};
+
+// One socket. One per thread, move-only. Calls block: the kernel answers *inside* sendto and recv, so that a hung
+// firmware holds the calling thread there, and no timeout of ours ends that.
+//
+// Errors: the kernel's errno in Error::sys_errno. A device index or a port that does not exist (any more) is EINVAL,
+// ErrorCode::io, which is also what a driver without per-port statistics gives. ETIMEDOUT: no message within the budget's
+// timeout. ErrorCode::limit: over budget. ErrorCode::parse: bytes that make no sense.
+// Whenever a conversation ends before the kernel's last word, the socket is thrown away and the next call opens another:
+// the kernel refuses a second dump on a socket whose first is unfinished (EBUSY), and stale answers die with the old one.
+class Nldev {
+ public:
+  // ErrorCode::unsupported where ib_core is not loaded. It is checked first: merely making the socket would load it
+  // (MODULE_ALIAS_NET_PF_PROTO in core/netlink.c).
+  static Result<Nldev> open(NldevBudget budget = {});
+  Nldev(Nldev&&) noexcept;
+  Nldev& operator=(Nldev&&) noexcept;
+  ~Nldev();
+
+  // All or an error: a list that is cut short would look like devices that went away.
+  Result<std::vector<NlDevice>> devices();
+
+  // Firmware: one port query a port. A port whose query fails ends the kernel's list without an error
+  // (nldev_port_get_dumpit): fewer than NlDevice::last_port means ask port() one by one.
+  Result<std::vector<NlPort>> ports(DeviceIndex device);
+  Result<NlPort> port(DeviceIndex device, PortNum number);
+
+  // Firmware: one query a QP. What came before an error or the end of the budget is returned with complete = false; an
+  // error without any row is an error. ENOSYS or EINVAL: the query of one QP failed (just being destroyed, raw packet
+  // with RSS), which ends the kernel's dump and takes the rows of the same message with it.
+  Result<QpDumpResult> queue_pairs(DeviceIndex device, BootTime began);
+
+  // Firmware: one query. ErrorCode::not_found (ENOENT): netlink knows no such QP: destroyed, or never tracked.
+  // ErrorCode::unsupported with sys_errno EAGAIN: it exists but cannot be read, since it has another port than `port`, which
+  // for a QP before INIT (it has none) is always so: the kernel does not accept a request without a port.
+  Result<QpRow> queue_pair(DeviceIndex device, PortNum port, QpType type, Qpn qpn);
+
+  // No firmware. Queue pairs that netlink tracks, the driver's own ones left out, kernel ones included.
+  Result<std::uint32_t> queue_pair_count(DeviceIndex device);
+
+  // Firmware: one pass over the hw_counters, never from the sysfs cache; optional counters that are off are left out.
+  // EMSGSIZE: the driver has more counters than fit into one page (stat_get_doit_default_counter uses NLMSG_DEFAULT_SIZE,
+  // about 65 of them): read sysfs instead.
+  Result<NlCounters> port_counters(DeviceIndex device, PortNum port);
+
+ private:
+  using Attribute = std::pair<std::uint16_t, std::uint32_t>;  // type, u32 value
+  // Called with the attributes of every message of the answer. An error ends the conversation.
+  using OnMessage = std::function<Result<>(std::span<const std::byte>)>;
+  struct CloseSocket {
+    void operator()(mnl_socket* socket) const;
+  };
+
+  explicit Nldev(NldevBudget budget);
+  Result<> connect();
+  Result<> send(int command, bool dump, std::initializer_list<Attribute> attributes, const std::string& what);
+  // One request and its whole answer. `interrupted` (if wanted) tells of NLM_F_DUMP_INTR.
+  Result<> ask(int command, bool dump, std::initializer_list<Attribute> attributes, const std::string& what, const OnMessage& on_message,
+               bool* interrupted = nullptr);
+
+  NldevBudget budget_;
+  std::unique_ptr<mnl_socket, CloseSocket> socket_;
+  std::unique_ptr<std::byte[]> buffer_;
+  std::uint32_t sequence_ = 0;
+};
+
+}  // namespace qpscope

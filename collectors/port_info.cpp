@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a port is: netdev, link layer, LID, rate, MTU, GIDs.
+#include <array>
+#include <charconv>
+
+#include "collectors/counter_folder.h"
+#include "collectors/registry.h"
+#include "core/rdma.h"
+#include "core/text.h"
+
+namespace qpscope {
+namespace {
+
+constexpr LabelNames kPort{"device", "port"};
+constexpr MetricDef kInfo{"qpscope_port_info", MetricType::gauge,
+                          "A port of an RDMA device; lid is empty on RoCE (sysfs ports/N/link_layer, lid, gid_attrs/ndevs).",
+                          LabelNames{"device", "port", "netdev", "link_layer", "lid", "plane"}};
+constexpr MetricDef kGid{"qpscope_port_gid_info", MetricType::gauge, "A GID of this port: where other nodes see it as their peer (sysfs ports/N/gids).",
+                         LabelNames{"device", "port", "gid"}};
+constexpr MetricDef kRate{"qpscope_port_rate_bytes_per_second", MetricType::gauge, "Nominal data rate of the link (sysfs ports/N/rate).", kPort};
+constexpr MetricDef kMtu{"qpscope_port_mtu_bytes", MetricType::gauge, "MTU of the port's netdev (sysfs class/net/NETDEV/mtu).", kPort};
+constexpr std::array<const MetricDef*, 4> kMetrics{&kInfo, &kGid, &kRate, &kMtu};
+
+constexpr std::size_t kMostGids = 64;  // of a port: a RoCE port has two for each address of its netdev
+
+class PortInfo : public Collector {
+ public:
+  PortInfo(const Host& host, const std::string& device) : host_(host), device_(device) {}
+
+  Result<> collect(Reading& out) override {
+    for (const std::string& port : port_numbers(host_, device_)) {
+      const std::string path = device_path(device_) + "/ports/" + port;
+      const std::string netdev = netdev_of(path);
+      out.add(kInfo, {device_, port, netdev, text(path + "/link_layer"), lid(path), ""}, 1);
+      add_rate(out, path, port);
+      add_gids(out, path, port);
+      if (netdev.empty()) continue;
+      const auto mtu = host_.root.read_u64("/sys/class/net/" + netdev + "/mtu");
+      if (mtu) out.add(kMtu, {device_, port}, static_cast<double>(*mtu));
+    }
+    return {};
+  }
+
+ private:
+  std::string text(const std::string& path) const {
+    const auto read = host_.root.read_text(path);
+    return read ? std::string(trim(*read)) : std::string();
+  }
+
+  // The netdev behind the first GID that has one. Empty slots answer EINVAL.
+  std::string netdev_of(const std::string& path) const {
+    const auto slots = host_.root.list(path + "/gid_attrs/ndevs");
+    if (!slots) return {};
+    for (const std::string& slot : *slots) {
+      if (std::string name = text(path + "/gid_attrs/ndevs/" + slot); !name.empty()) return name;
+      if (slot == "8") break;  // mlx5 has 256 slots and fills the first
+    }
+    return {};
+  }
+
+  std::string lid(const std::string& path) const {
+    const auto value = host_.root.read_u64(path + "/lid");
+    return value && *value ? std::to_string(*value) : std::string();
+  }
+
+  // "400 Gb/sec (4X NDR)": the number may end in .5.
+  // A port without link has none: mlx5 shows 40 Gb/sec then (mlx5_ib/main.c translate_eth_proto_oper).
+  void add_rate(Reading& out, const std::string& path, const std::string& port) const {
+    if (text(path + "/state").starts_with("1:")) return;
+    const auto read = host_.root.read_text(path + "/rate");
+    if (!read && read.error().code == ErrorCode::not_found) return;
+    if (!read) return out.failed("port", read.error());
+    const std::string_view rate = trim(*read);
+    double gigabits = 0;
+    const auto [end, ec] = std::from_chars(rate.data(), rate.data() + rate.size(), gigabits);
+    if (ec != std::errc{} || !std::string_view(end, static_cast<std::size_t>(rate.data() + rate.size() - end)).starts_with(" Gb/sec")) {
+      return out.failed("port", Error{ErrorCode::parse, 0, path + "/rate: " + quoted(rate) + " is no rate"});
+    }
+    out.add(kRate, {device_, port}, gigabits * 1e9 / 8);
+  }
+
+  void add_gids(Reading& out, const std::string& path, const std::string& port) const {
+    const auto slots = host_.root.list(path + "/gids");
+    if (!slots) return;
+    std::size_t found = 0;
+    for (const std::string& slot : *slots) {
+      const auto gid = parse_gid(text(path + "/gids/" + slot));
+      // The kernel fills slots from the front; an empty one reads as zero.
+      if (!gid || *gid == Gid{}) continue;
+      out.add(kGid, {device_, port, to_string(*gid)}, 1);
+      if (++found == kMostGids) return;
+    }
+  }
+
+  const Host& host_;
+  const std::string device_;
+};
+
+}  // namespace
+
+const CollectorRow kPortInfo{"port_info", Clock::slow, kMetrics,
+                             [](const Host& host, const std::string& device) -> std::unique_ptr<Collector> { return std::make_unique<PortInfo>(host, device); }};
+
+}  // namespace qpscope

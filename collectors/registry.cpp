@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors/registry.h"
+
+#include <array>
+
+#include "collectors/queue_pairs.h"
+#include "collectors/vocabulary.h"
+
+namespace qpscope {
+
+std::span<const CollectorRow* const> collector_rows() {
+  static const std::array<const CollectorRow*, 6> rows{
+      &kDeviceInfo, &kHwCounters, &kPortErrors, &kPortInfo, &kPortState, &kPortTraffic,
+  };
+  return rows;
+}
+
+std::vector<MetricList> collector_metrics() {
+  std::vector<MetricList> lists{vocabulary_metrics(), queue_pair_metrics()};
+  for (const CollectorRow* row : collector_rows()) lists.push_back(row->metrics);
+  return lists;
+}
+
+}  // namespace qpscope
