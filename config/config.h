@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration, one plain struct per section. Defaults live here and nowhere else; config/default.yaml repeats them for
+// people, and a test holds the two equal. Durations are seconds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace qpscope {
+
+struct DevicesConfig {
+  std::vector<std::string> include{"*"};  // shell patterns over device names: those that are watched,
+  std::vector<std::string> exclude;       // but for these. Nothing below the folder of another device is ever opened
+  bool operator==(const DevicesConfig&) const = default;
+};
+
+struct SamplingConfig {
+  double interval = 1;        // fast clock: port state, hardware counters, bytes
+  double slow_interval = 15;  // slow clock: the rest of counters/, facts
+  double stale_after = 30;    // a device not read for so long loses its samples
+  bool operator==(const SamplingConfig&) const = default;
+};
+
+struct ReconcileConfig {
+  double interval = 600;                // at most one full netlink dump per device in so long
+  std::uint64_t polls_per_second = 20;  // single QP queries per device: how QPs moved to ERR by hardware are found
+  bool operator==(const ReconcileConfig&) const = default;
+};
+
+struct TenantsConfig {
+  std::uint64_t limit = 256;  // (tenant, workload) pairs; what comes later is other/other
+  bool operator==(const TenantsConfig&) const = default;
+};
+
+struct PrometheusConfig {
+  std::string listen = ":9879";
+  std::uint64_t qp_limit = 100;  // queue pairs with series of their own on /metrics
+  bool operator==(const PrometheusConfig&) const = default;
+};
+
+struct ExportersConfig {
+  PrometheusConfig prometheus;
+  bool operator==(const ExportersConfig&) const = default;
+};
+
+struct ApiConfig {
+  std::vector<std::string> allow{"127.0.0.0/8", "::1/128"};  // peers that may read /metrics/qps
+  bool operator==(const ApiConfig&) const = default;
+};
+
+struct BpfConfig {
+  bool enabled = true;
+  std::uint64_t ring_kib = 8192;       // a power of two
+  std::uint64_t qp_table_limit = 65536;  // queue pairs kept
+  bool operator==(const BpfConfig&) const = default;
+};
+
+struct LogConfig {
+  std::string level = "info";  // debug, info, warning, error
+  bool operator==(const LogConfig&) const = default;
+};
+
+struct Config {
+  DevicesConfig devices;
+  SamplingConfig sampling;
+  ReconcileConfig reconcile;
+  TenantsConfig tenants;
+  ExportersConfig exporters;
+  ApiConfig api;
+  BpfConfig bpf;
+  LogConfig log;
+  bool operator==(const Config&) const = default;
+};
+
+}  // namespace qpscope

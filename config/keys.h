@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one list of configuration keys: walked by the loader, the printer and the tests. A new key is one line here, one member
+// in config.h and one in default.yaml.
+#pragma once
+
+#include "config/config.h"
+
+namespace qpscope {
+
+// V has section(name, body), number(key, value, least, most), duration(key, seconds, least, most), flag(key, value),
+// text(key, value), choice(key, value, {allowed…}) and texts(key, list).
+template <class V>
+void visit_keys(V& v, Config& c) {
+  constexpr double kDay = 86400;
+  v.section("devices", [&] {
+    v.texts("include", c.devices.include);
+    v.texts("exclude", c.devices.exclude);
+  });
+  v.section("sampling", [&] {
+    v.duration("interval", c.sampling.interval, 0.1, kDay);
+    v.duration("slow_interval", c.sampling.slow_interval, 0.1, kDay);
+    v.duration("stale_after", c.sampling.stale_after, 1, kDay);
+  });
+  v.section("reconcile", [&] {
+    v.duration("interval", c.reconcile.interval, 1, kDay);
+    v.number("polls_per_second", c.reconcile.polls_per_second, 0, 10000);
+  });
+  v.section("tenants", [&] { v.number("limit", c.tenants.limit, 1, 4096); });
+  v.section("exporters", [&] {
+    v.section("prometheus", [&] {
+      v.text("listen", c.exporters.prometheus.listen);
+      v.number("qp_limit", c.exporters.prometheus.qp_limit, 0, 20000);
+    });
+  });
+  v.section("api", [&] { v.texts("allow", c.api.allow); });
+  v.section("bpf", [&] {
+    v.flag("enabled", c.bpf.enabled);
+    v.number("ring_kib", c.bpf.ring_kib, 64, 1U << 20);
+    v.number("qp_table_limit", c.bpf.qp_table_limit, 16, 1U << 20);
+  });
+  v.section("log", [&] { v.choice("level", c.log.level, {"debug", "info", "warning", "error"}); });
+}
+
+}  // namespace qpscope
