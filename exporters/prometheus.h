@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples → the Prometheus text format. The only user of prometheus-cpp, and one of the doors out for untrusted strings.
+// Pure functions; thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "core/metric.h"
+
+namespace qpscope {
+
+struct Page {
+  std::string text;
+  std::size_t series = 0;
+};
+
+// Families sorted by name, series by label values, HELP and TYPE for each; every label value through safe_text().
+// Two samples of one family with equal labels would make Prometheus refuse the whole page: the first one stays.
+Page render(std::span<const SharedSamples> lists);
+
+}  // namespace qpscope
