@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "clock.h"
+#include "core/log.h"
+#include "core/text.h"
+#include "notify.h"
+#include "self.h"
+
+namespace qpscope {
+namespace {
+
+constexpr double kStopSeconds = 1;  // for threads to leave the kernel
+constexpr std::uint64_t kStartPollNs = 50'000'000;
+constexpr double kFirstSampleSeconds = 2;  // a device that hangs must not keep the others from being ready
+
+std::string count_of(std::size_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
+
+// SIGTERM or SIGINT if one came before `until`, else 0.
+int wait_for_signal(BootTime until) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  const std::uint64_t now = boot_now().value, pause = until.value > now ? until.value - now : 0;
+  const timespec wait{.tv_sec = static_cast<time_t>(pause / 1'000'000'000), .tv_nsec = static_cast<long>(pause % 1'000'000'000)};
+  return std::max(0, sigtimedwait(&signals, nullptr, &wait));
+}
+
+}  // namespace
+
+App::App(Config config, Sysroot root)
+    : config_(std::move(config)),
+      root_(std::move(root)),
+      host_{.root = root_, .live = root_.live()},
+      devices_(host_, config_),
+      tracker_(host_, config_),
+      pages_(store_, {.qp_limit = config_.exporters.prometheus.qp_limit,
+                      .wall_minus_boot = wall_minus_boot,
+                      .ready = [this] { return ready_.load(); }}) {}
+
+Result<> App::run() {
+  // First the door: an occupied port is found before anything is loaded into the kernel.
+  auto http = HttpServer::start({.listen = config_.exporters.prometheus.listen, .allow = config_.api.allow},
+                                [this](const HttpRequest& request) { return pages_.answer(request); });
+  if (!http) return std::unexpected(std::move(http.error()));
+  http_ = std::move(*http);
+  tracker_.start();
+
+  const auto step = static_cast<std::uint64_t>(config_.sampling.interval * 1e9);
+  BootTime due = boot_now();
+  const BootTime began = due;
+  while (true) {
+    devices_.scan(Devices::Start::yes);
+    const bool sampled = devices_.sampled() || seconds(boot_now(), began) > kFirstSampleSeconds;
+    publish();
+    notify::alive();
+    if (ready_) {
+      notify::status(status_line());
+    } else if (sampled && tracker_.seeded()) {
+      ready_ = true;
+      log::info("ready on port " + std::to_string(http_->port()) + ": " + status_line());
+      notify::ready(status_line());
+    }
+    // On the grid while all is well, never twice in a row after a stall; until ready, look often.
+    due.value = ready_ ? std::max(due.value + step, boot_now().value + step / 4) : boot_now().value + kStartPollNs;
+    if (const int signal = wait_for_signal(due)) {
+      log::info(std::string("stopping on ") + (signal == SIGTERM ? "SIGTERM" : "SIGINT"));
+      stop();
+      return {};
+    }
+  }
+}
+
+void App::publish() {
+  auto snapshot = std::make_shared<Snapshot>();
+  snapshot->sequence = ++sequence_;
+  snapshot->at = boot_now();
+  devices_.fill(*snapshot);
+  tracker_.fill(*snapshot);
+  SelfView self{.devices_found = devices_.size(), .samplers = devices_.states(), .tenant_overflows = tracker_.tenant_overflows(),
+                .wall_minus_boot = wall_minus_boot()};
+  if (const EventLoop* events = tracker_.events()) {
+    self.probes = events->status();
+    self.losses = events->losses();
+    self.events = events->counts();
+  }
+  snapshot->samples.push_back(std::make_shared<const SampleList>(self_samples(self)));
+  store_.publish(std::move(snapshot));
+}
+
+void App::stop() {
+  notify::stopping();
+  http_.reset();
+  const BootTime began = boot_now();
+  bool stuck = false;
+  for (const std::string& device : devices_.stop(kStopSeconds)) {
+    stuck = true;
+    log::warning(safe_text(device) + ": its reader is stuck in the kernel and is left behind");
+  }
+  if (!tracker_.stop(std::max(0.1, kStopSeconds - seconds(boot_now(), began)))) {
+    stuck = true;
+    log::warning("the netlink reader is stuck in the kernel and is left behind");
+  }
+  if (stuck) _exit(0);  // destructors would wait for the thread
+}
+
+std::string App::status_line() const {
+  return count_of(devices_.size(), "device") + ", " + count_of(store_.latest()->queue_pairs->size(), "queue pair") +
+         (tracker_.events_on() ? ", BPF on" : ", BPF off: queue pairs from netlink alone");
+}
+
+std::string App::once(unsigned samples, double interval) {
+  devices_.scan(Devices::Start::no);
+  for (unsigned i = 0; i < samples; ++i) {
+    if (i > 0) std::this_thread::sleep_for(std::chrono::duration<double>(interval));
+    devices_.pass();
+    if (const auto done = tracker_.pass(); !done) log::info("netlink: " + done.error().what);
+  }
+  publish();
+  return pages_.metrics(*store_.latest());
+}
+
+}  // namespace qpscope

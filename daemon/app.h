@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds every part, starts in order, stops in reverse. README.md has the picture.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "collectors/host/host.h"
+#include "config/config.h"
+#include "devices.h"
+#include "exporters/http.h"
+#include "exporters/pages.h"
+#include "qp_tracker.h"
+#include "store.h"
+
+namespace qpscope {
+
+class App {
+ public:
+  // Takes the roots only; nothing runs yet. BPF and netlink are off unless the root is "/".
+  App(Config config, Sysroot root);
+
+  // The daemon, until SIGTERM or SIGINT, which must be blocked in every thread. Where a worker is stuck in the kernel this
+  // does not return but leaves by _exit(0).
+  Result<> run();
+
+  // `samples` full passes, `interval` seconds apart, without BPF and HTTP; the page of the last one.
+  std::string once(unsigned samples, double interval);
+
+ private:
+  void publish();
+  void stop();
+  std::string status_line() const;
+
+  const Config config_;
+  const Sysroot root_;
+  const Host host_;
+  Devices devices_;
+  QpTracker tracker_;
+  SnapshotStore store_;
+  std::uint64_t sequence_ = 0;
+  std::atomic<bool> ready_ = false;  // first samples taken, probes decided; read by the HTTP threads
+  Pages pages_;
+  std::unique_ptr<HttpServer> http_;
+};
+
+}  // namespace qpscope

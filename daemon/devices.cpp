@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include "clock.h"
+#include "core/log.h"
+#include "core/text.h"
+
+namespace qpscope {
+namespace {
+
+bool matches(const std::vector<std::string>& patterns, const std::string& name) {
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
+}
+
+}  // namespace
+
+void Devices::scan(Start start) {
+  auto names = host_.root.list("/sys/class/infiniband");
+  if (!names) {
+    if (names.error().code != ErrorCode::not_found) log::warning("devices cannot be listed: " + names.error().what);
+    names = std::vector<std::string>();
+  }
+  std::erase_if(*names, [&](const std::string& name) { return !matches(config_.devices.include, name) || matches(config_.devices.exclude, name); });
+  if (names->empty() && !absence_logged_) log::info("no RDMA device here; one that appears is picked up");
+  absence_logged_ = names->empty();
+
+  const auto gone = std::stable_partition(samplers_.begin(), samplers_.end(), [&](const auto& sampler) {
+    return std::ranges::find(*names, sampler->device()) != names->end();
+  });
+  for (auto it = gone; it != samplers_.end(); ++it) {
+    log::info("device " + safe_text((*it)->device()) + " is gone");
+    (*it)->request_stop();
+    retired_.push_back(std::move(*it));
+  }
+  samplers_.erase(gone, samplers_.end());
+  std::erase_if(retired_, [](const auto& sampler) { return sampler->finished_within(0); });
+
+  for (const std::string& name : *names) {
+    if (std::ranges::any_of(samplers_, [&](const auto& sampler) { return sampler->device() == name; })) continue;
+    log::info("device " + safe_text(name) + " found");
+    samplers_.push_back(std::make_unique<DeviceSampler>(host_, name, config_.sampling, boot_now));
+    if (start == Start::yes) samplers_.back()->start();
+  }
+}
+
+void Devices::pass() {
+  for (const auto& sampler : samplers_) sampler->pass();
+}
+
+std::vector<std::string> Devices::stop(double wait_seconds) {
+  std::ranges::move(samplers_, std::back_inserter(retired_));
+  samplers_.clear();
+  for (const auto& sampler : retired_) sampler->request_stop();
+  std::vector<std::string> stuck;
+  const BootTime began = boot_now();
+  for (const auto& sampler : retired_) {
+    if (!sampler->finished_within(std::max(0.0, wait_seconds - seconds(boot_now(), began)))) stuck.push_back(sampler->device());
+  }
+  return stuck;
+}
+
+void Devices::fill(Snapshot& snapshot) const {
+  for (const auto& sampler : samplers_) {
+    const DeviceSampler::State state = sampler->state();
+    for (const DeviceSampler::Output& output : state.outputs) {
+      const double interval = output.clock == Clock::slow ? config_.sampling.slow_interval : config_.sampling.interval;
+      // Old is not now: a device that hangs loses its samples; its last success stays as a time stamp.
+      const double stale_after = std::max(config_.sampling.stale_after, 2 * interval);
+      if (output.samples && seconds(snapshot.at, output.last_success) <= stale_after) snapshot.samples.push_back(output.samples);
+    }
+  }
+}
+
+bool Devices::sampled() const {
+  return std::ranges::all_of(samplers_, [](const auto& sampler) { return std::ranges::all_of(sampler->state().outputs, &DeviceSampler::Output::tried); });
+}
+
+std::vector<std::pair<std::string, DeviceSampler::State>> Devices::states() const {
+  std::vector<std::pair<std::string, DeviceSampler::State>> out;
+  for (const auto& sampler : samplers_) out.emplace_back(sampler->device(), sampler->state());
+  return out;
+}
+
+}  // namespace qpscope

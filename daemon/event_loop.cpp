@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "event_loop.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "core/log.h"
+
+namespace qpscope {
+namespace {
+
+constexpr std::chrono::milliseconds kPoll{500};  // how long a poll waits, and so how soon a new ib_core is noticed
+
+bool ib_core_loaded() {
+  struct stat unused {};
+  return stat("/sys/module/ib_core", &unused) == 0;
+}
+
+EventLosses operator+(EventLosses a, const EventLosses& b) {
+  a.ring_full += b.ring_full;
+  a.recursion += b.recursion;
+  a.kretprobe_missed += b.kretprobe_missed;
+  a.decode += b.decode;
+  return a;
+}
+
+}  // namespace
+
+EventLoop::EventLoop(BpfConfig config, Sink sink) : config_(config), sink_(std::move(sink)) {}
+
+EventLoop::~EventLoop() { stop(); }
+
+void EventLoop::stop() {
+  stop_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    if (probes_) probes_->stop();
+  }
+  if (thread_.joinable()) thread_.join();
+  close("stopped");
+}
+
+void EventLoop::start() {
+  if (!config_.enabled) {
+    const std::lock_guard lock(mutex_);
+    status_ = {{.probe = "all", .how = "off", .target = "", .reason = "bpf.enabled is false"}};
+    return;
+  }
+  open();
+  thread_ = std::thread([this] { run(); });
+}
+
+void EventLoop::open() {
+  ProbeOptions options;
+  options.ring_bytes = static_cast<std::size_t>(config_.ring_kib) * 1024;
+  auto probes = ProbeSet::open(options, [this](Event&& event) { deliver(std::move(event)); });
+  const std::lock_guard lock(mutex_);
+  if (!probes) {
+    status_ = {{.probe = "all", .how = "off", .target = "", .reason = probes.error().what}};
+    log::warning("BPF is off: " + probes.error().what + "; queue pairs come from netlink alone");
+    return;
+  }
+  probes_ = std::move(*probes);
+  status_ = probes_->status();
+  const auto attached = [this](std::string_view name) {
+    return std::ranges::any_of(status_, [&](const ProbeStatus& one) { return one.probe == name && one.attached; });
+  };
+  queue_pair_events_ = attached("qp_create") && attached("qp_modify") && attached("qp_destroy");
+  for (const ProbeStatus& one : status_) {
+    const std::string line = "probe " + one.probe + ": " + (one.attached ? one.how + " " + one.target : "off: " + one.reason);
+    if (one.attached) {
+      log::debug(line);
+    } else if (one.waiting) {
+      log::info(line);
+    } else {
+      log::warning(line);
+    }
+  }
+}
+
+void EventLoop::close(const std::string& reason) {
+  std::unique_ptr<ProbeSet> old;
+  {
+    const std::lock_guard lock(mutex_);
+    queue_pair_events_ = false;
+    if (!probes_) return;
+    past_losses_ = past_losses_ + probes_->losses();
+    old = std::move(probes_);
+    for (ProbeStatus& one : status_) {
+      one.attached = one.waiting = false;
+      one.how = "off";
+      one.reason = reason;
+    }
+  }
+}
+
+void EventLoop::condemn(const std::string& reason) {
+  log::error("BPF is switched off: " + reason);
+  const std::lock_guard lock(mutex_);
+  condemned_ = reason;
+  queue_pair_events_ = false;
+  if (probes_) probes_->stop();
+}
+
+void EventLoop::run() {
+  while (!stop_) {
+    ProbeSet* probes = nullptr;  // only this thread resets it
+    bool waiting = false;
+    std::string condemned;
+    {
+      const std::lock_guard lock(mutex_);
+      probes = probes_.get();
+      condemned = condemned_;
+      waiting = std::ranges::any_of(status_, &ProbeStatus::waiting);
+    }
+    if (!condemned.empty() || !probes) return close(condemned);
+    if (waiting && ib_core_loaded()) {
+      close("opening again, ib_core is loaded now");
+      open();
+      continue;
+    }
+    if (const auto polled = probes->poll(kPoll); !polled) {
+      log::error("events cannot be read: " + polled.error().what + "; BPF is off");
+      return close(polled.error().what);
+    }
+  }
+}
+
+void EventLoop::deliver(Event&& event) {
+  counts_[event.index()].fetch_add(1, std::memory_order_relaxed);
+  sink_(std::move(event));
+}
+
+void EventLoop::drain() {
+  const std::lock_guard lock(mutex_);
+  if (probes_) probes_->drain();
+}
+
+std::vector<ProbeStatus> EventLoop::status() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+EventLosses EventLoop::losses() const {
+  const std::lock_guard lock(mutex_);
+  return probes_ ? past_losses_ + probes_->losses() : past_losses_;
+}
+
+std::map<std::string, std::uint64_t> EventLoop::counts() const {
+  constexpr std::array<const char*, std::variant_size_v<Event>> names{"qp_created", "qp_modified", "qp_destroyed", "qp_call_failed", "cgroup_changed"};
+  std::map<std::string, std::uint64_t> out;
+  for (std::size_t i = 0; i < names.size(); ++i) out[names[i]] = counts_[i].load(std::memory_order_relaxed);
+  return out;
+}
+
+}  // namespace qpscope

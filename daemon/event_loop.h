@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The events thread: owns the probes, hands every event to one sink, opens the probes again when ib_core appears.
+// Never blocks on anything but the ring, reads no files on the way of an event.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bpf/probe_set.h"
+#include "config/config.h"
+#include "core/event.h"
+
+namespace qpscope {
+
+class EventLoop {
+ public:
+  using Sink = std::function<void(Event&&)>;
+
+  EventLoop(BpfConfig config, Sink sink);
+  ~EventLoop();
+
+  // Loads and attaches, then starts the thread. Never fails: without BPF the status says why.
+  void start();
+  // Ends the thread and detaches everything. What was counted stays readable. Idempotent; the owner's thread.
+  void stop();
+  // Everything the kernel submitted before the call has been delivered when it returns. Any thread.
+  void drain();
+  // For good: what the probes say is not to be trusted. Any thread; the thread lets go soon.
+  void condemn(const std::string& reason);
+
+  bool queue_pair_events() const { return queue_pair_events_; }  // are creates, modifies and destroys all seen? Any thread
+  std::vector<ProbeStatus> status() const;                       // any thread
+  EventLosses losses() const;                                    // any thread
+  std::map<std::string, std::uint64_t> counts() const;           // events by kind; any thread
+
+ private:
+  void open();
+  void close(const std::string& reason);
+  void run();
+  void deliver(Event&& event);
+
+  const BpfConfig config_;
+  const Sink sink_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::unique_ptr<ProbeSet> probes_;
+  std::vector<ProbeStatus> status_;
+  EventLosses past_losses_;  // of probe sets that were closed
+  std::string condemned_;
+  std::array<std::atomic<std::uint64_t>, std::variant_size_v<Event>> counts_{};
+  std::atomic<bool> queue_pair_events_ = false;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace qpscope

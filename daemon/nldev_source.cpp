@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nldev_source.h"
+
+namespace qpscope {
+
+template <class Call>
+auto NldevSource::with(Call call) -> decltype(call(std::declval<Nldev&>())) {
+  if (!nldev_) {
+    auto opened = Nldev::open();
+    if (!opened) return std::unexpected(std::move(opened.error()));
+    nldev_ = std::move(*opened);
+  }
+  return call(*nldev_);
+}
+
+Result<std::vector<std::pair<DeviceIndex, std::string>>> NldevSource::devices() {
+  auto found = with([](Nldev& nl) { return nl.devices(); });
+  if (!found) return std::unexpected(std::move(found.error()));
+  std::vector<std::pair<DeviceIndex, std::string>> out;
+  for (NlDevice& device : *found) out.emplace_back(device.index, std::move(device.name));
+  return out;
+}
+
+Result<QpDump> NldevSource::dump(DeviceIndex device, BootTime began) {
+  auto result = with([&](Nldev& nl) { return nl.queue_pairs(device, began); });
+  if (!result) return std::unexpected(std::move(result.error()));
+  return std::move(result->dump);
+}
+
+Result<QpRow> NldevSource::get(DeviceIndex device, PortNum port, QpType type, Qpn qpn) {
+  return with([&](Nldev& nl) { return nl.queue_pair(device, port, type, qpn); });
+}
+
+Result<std::uint32_t> NldevSource::count(DeviceIndex device) {
+  return with([&](Nldev& nl) { return nl.queue_pair_count(device); });
+}
+
+}  // namespace qpscope

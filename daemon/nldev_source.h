@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// RDMA netlink as the reconciler's QpSource. One thread.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "collectors/host/nldev.h"
+#include "reconciler.h"
+
+namespace qpscope {
+
+class NldevSource : public QpSource {
+ public:
+  Result<std::vector<std::pair<DeviceIndex, std::string>>> devices() override;
+  Result<QpDump> dump(DeviceIndex device, BootTime began) override;
+  Result<QpRow> get(DeviceIndex device, PortNum port, QpType type, Qpn qpn) override;
+  Result<std::uint32_t> count(DeviceIndex device) override;
+
+ private:
+  // Opened when first wanted: ib_core may load after the daemon.
+  template <class Call>
+  auto with(Call call) -> decltype(call(std::declval<Nldev&>()));
+  std::optional<Nldev> nldev_;
+};
+
+}  // namespace qpscope

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "qp_tracker.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "clock.h"
+#include "collectors/host/proc.h"
+#include "collectors/queue_pairs.h"
+#include "collectors/tenants/registry.h"
+#include "core/log.h"
+
+namespace qpscope {
+namespace {
+
+constexpr std::size_t kCgroups = 65536;     // paths remembered
+constexpr double kCgroupKeepSeconds = 600;  // after removal: a QP may outlive its maker's cgroup
+constexpr std::size_t kLateOwners = 4096;   // owners waiting for their cgroup's path
+
+// PROC_PID_INIT_INO: netlink's pids are the reader's, BPF's are the initial namespace's.
+bool in_initial_pid_namespace() {
+  struct stat info {};
+  return stat("/proc/self/ns/pid", &info) == 0 && info.st_ino == 0xEFFFFFFCU;
+}
+
+}  // namespace
+
+QpTracker::QpTracker(const Host& host, const Config& config)
+    : host_(host),
+      config_(config),
+      cgroups_(kCgroups, kCgroupKeepSeconds),
+      tenants_(make_resolvers(), config.tenants.limit),
+      table_(config.bpf.qp_table_limit),
+      self_check_(in_initial_pid_namespace()),
+      device_names_(std::make_shared<const std::map<DeviceIndex, std::string>>()),
+      records_(std::make_shared<const std::vector<QpRecord>>()) {}
+
+QpTracker::~QpTracker() {
+  stop(0);
+  if (reconcile_thread_.joinable()) reconcile_thread_.join();
+}
+
+std::unique_ptr<Reconciler> QpTracker::make_reconciler() {
+  const ReconcileOptions options{.interval_seconds = config_.reconcile.interval,
+                                 .blind_interval_seconds = std::min(config_.reconcile.interval, config_.sampling.slow_interval),
+                                 .polls_per_tick = static_cast<std::uint32_t>(config_.reconcile.polls_per_second)};
+  return std::make_unique<Reconciler>(source_, table_, table_mutex_, self_check_, options,
+                                      Reconciler::Hooks{.now = boot_now,
+                                                        .drain =
+                                                            [this] {
+                                                              if (events_) events_->drain();
+                                                            },
+                                                        .attribute = [this](const QpRow& row) { return attribute(row); },
+                                                        .events_on = [this] { return events_on(); },
+                                                        .events_lost = [this] { return events_ ? events_->losses().total() : 0; }});
+}
+
+void QpTracker::start() {
+  if (!host_.live) {
+    seeded_ = true;
+    return;
+  }
+  events_ = std::make_unique<EventLoop>(config_.bpf, [this](Event&& event) { on_event(std::move(event)); });
+  // Probes before the walk and the dump: what happens meanwhile is queued, and applying it twice does no harm.
+  events_->start();
+  walk_cgroups();
+  reconciler_ = make_reconciler();
+  ended_ = false;
+  reconcile_thread_ = std::thread([this] { reconcile_loop(); });
+}
+
+Result<> QpTracker::pass() {
+  if (!host_.live) return {};
+  if (!reconciler_) reconciler_ = make_reconciler();
+  Result<> done = reconciler_->tick();
+  take_over(*reconciler_);
+  return done;
+}
+
+bool QpTracker::stop(double wait_seconds) {
+  if (events_) events_->stop();  // the object stays: the reconcile thread may be about to use it
+  std::unique_lock lock(stop_mutex_);
+  stopping_ = true;
+  stop_wake_.notify_all();
+  return stop_wake_.wait_for(lock, std::chrono::duration<double>(wait_seconds), [this] { return ended_; });
+}
+
+void QpTracker::walk_cgroups() {
+  auto walk = CgroupWalk::open(host_.root);
+  if (!walk) return log::info("no cgroup hierarchy to name workloads by: " + walk.error().what);
+  cgroup_walk_ = std::move(*walk);
+  CgroupListing listing = cgroup_walk_->walk();
+  for (CgroupEntry& entry : listing.entries) cgroups_.seed(entry.id, std::move(entry.path));
+  if (!listing.complete) log::warning("not every cgroup has a name: " + listing.trouble);
+}
+
+void QpTracker::fill(Snapshot& snapshot) {
+  bool verified = false;
+  {
+    const std::lock_guard lock(shared_mutex_);
+    verified = owners_verified_;
+    snapshot.devices = device_names_;
+  }
+  const std::lock_guard lock(table_mutex_);
+  if (table_.version() != records_version_ || verified != records_verified_) {
+    auto records = table_.all();
+    for (QpRecord& qp : records) {
+      // What BPF says of owners is withheld until netlink has agreed on one of them.
+      if (qp.from_bpf && !verified) {
+        qp.owner.reset();
+        qp.tenant = TenantMap::kUnknown;
+      }
+    }
+    records_ = std::make_shared<const std::vector<QpRecord>>(std::move(records));
+    records_version_ = table_.version();
+    records_verified_ = verified;
+  }
+  snapshot.queue_pairs = records_;
+  snapshot.tenants = tenants_.tenants();  // after the records: no record names a pair that is not in it
+  snapshot.samples.push_back(std::make_shared<const SampleList>(queue_pair_samples(
+      {.totals = table_.totals(), .records = *records_, .tenants = *snapshot.tenants, .devices = *snapshot.devices})));
+}
+
+// On the events thread: no files, no waiting.
+void QpTracker::on_event(Event&& event) {
+  if (const auto* changed = std::get_if<CgroupChanged>(&event)) return cgroups_.apply(*changed);
+  if (auto* created = std::get_if<QpCreated>(&event)) return on_created(*created);
+  const std::lock_guard lock(table_mutex_);
+  if (const auto* modified = std::get_if<QpModified>(&event)) {
+    table_.apply(*modified);
+  } else if (const auto* destroyed = std::get_if<QpDestroyed>(&event)) {
+    table_.apply(*destroyed);
+  } else if (const auto* failed = std::get_if<QpCallFailed>(&event)) {
+    table_.apply(*failed);
+  }
+}
+
+void QpTracker::on_created(QpCreated& created) {
+  auto owner = std::make_shared<Owner>(std::move(created.owner));
+  bool late = false;
+  if (owner->known && owner->user) {
+    auto path = cgroups_.path(owner->cgroup);
+    late = !path;
+    if (path) owner->cgroup_path = std::move(*path);
+  }
+  const TenantId tenant = tenants_.resolve(*owner);
+  const std::lock_guard lock(table_mutex_);
+  table_.apply(created, std::move(owner), tenant);
+  if (late && unattributed_.size() < kLateOwners) unattributed_.insert({created.qp.device, created.qp.serial});
+}
+
+// The owner of a QP that netlink told of: /proc knows the thread, if it still lives.
+std::pair<std::shared_ptr<const Owner>, TenantId> QpTracker::attribute(const QpRow& row) {
+  auto owner = std::make_shared<Owner>();
+  if (row.tid.value != 0) {
+    if (const auto task = read_task(host_.root, row.tid)) *owner = owner_of(*task);
+  } else if (!row.kern_name.empty()) {
+    owner->known = true;
+    owner->kern_name = row.kern_name;
+  }
+  const TenantId tenant = tenants_.resolve(*owner);
+  return {std::move(owner), tenant};
+}
+
+// A cgroup made before the probes and renamed or removed around the walk: by id, else by what the process says now.
+std::optional<std::string> QpTracker::late_path(const Owner& owner) {
+  if (auto path = cgroups_.path(owner.cgroup)) return path;
+  if (cgroup_walk_) {
+    if (auto path = cgroup_walk_->path_of(owner.cgroup)) return path;
+  }
+  auto task = read_task(host_.root, owner.tgid);
+  if (!task || task->cgroup_path.empty()) return std::nullopt;
+  return std::move(task->cgroup_path);
+}
+
+void QpTracker::attribute_late() {
+  std::set<QpKey> keys;
+  {
+    const std::lock_guard lock(table_mutex_);
+    keys.swap(unattributed_);
+  }
+  for (const QpKey& key : keys) {
+    std::shared_ptr<const Owner> known;
+    {
+      const std::lock_guard lock(table_mutex_);
+      if (const QpRecord* record = table_.find(key)) known = record->owner;
+    }
+    if (!known) continue;
+    auto path = late_path(*known);
+    if (!path) continue;
+    auto owner = std::make_shared<Owner>(*known);
+    owner->cgroup_path = std::move(*path);
+    const TenantId tenant = tenants_.resolve(*owner);
+    const std::lock_guard lock(table_mutex_);
+    table_.attribute(key, std::move(owner), tenant);
+  }
+}
+
+void QpTracker::take_over(const Reconciler& reconciler) {
+  auto names = std::make_shared<const std::map<DeviceIndex, std::string>>(reconciler.devices());
+  const std::lock_guard lock(shared_mutex_);
+  owners_verified_ = self_check_.owners_verified();
+  device_names_ = std::move(names);
+}
+
+void QpTracker::reconcile_loop() {
+  std::string last_trouble;
+  while (true) {
+    const Result<> done = reconciler_->tick();
+    attribute_late();
+    const std::string trouble = done ? std::string() : "netlink: " + done.error().what;
+    if (trouble != last_trouble && !trouble.empty()) {
+      const bool expected = done.error().code == ErrorCode::unsupported || done.error().code == ErrorCode::not_found;
+      expected ? log::info(trouble) : log::warning(trouble);
+    }
+    last_trouble = trouble;
+    take_over(*reconciler_);
+    if (self_check_.verdict() == SelfCheck::Verdict::mismatch && events_on()) {
+      events_->condemn(self_check_.reason());
+      const std::lock_guard lock(table_mutex_);
+      table_.drop_bpf();
+      reconciler_->reseed();
+    }
+    seeded_ = true;
+    std::unique_lock lock(stop_mutex_);
+    if (stop_wake_.wait_for(lock, std::chrono::seconds(1), [this] { return stopping_; })) {
+      ended_ = true;
+      stop_wake_.notify_all();
+      return;
+    }
+  }
+}
+
+}  // namespace qpscope

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue pair side of the daemon: events, table, owners, netlink. Two threads of its own: the events thread (EventLoop) and
+// the reconcile thread, which may block in netlink and read files. Everything public is for the main thread.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "collectors/host/cgroup.h"
+#include "collectors/host/host.h"
+#include "config/config.h"
+#include "core/cgroup_map.h"
+#include "core/qp_table.h"
+#include "core/snapshot.h"
+#include "core/tenant_map.h"
+#include "event_loop.h"
+#include "nldev_source.h"
+#include "reconciler.h"
+#include "self_check.h"
+
+namespace qpscope {
+
+class QpTracker {
+ public:
+  QpTracker(const Host& host, const Config& config);
+  ~QpTracker();
+
+  // Probes, cgroup walk, then the reconcile thread with the seed. On a root that is not this machine's there is nothing to do.
+  void start();
+  // One netlink pass on the calling thread, without BPF; instead of start().
+  Result<> pass();
+  // Ends the probes and asks the reconcile thread to end; false if that is stuck in the kernel after `wait_seconds`.
+  bool stop(double wait_seconds);
+
+  // The first netlink pass is done and the probes are decided.
+  bool seeded() const { return seeded_; }
+  bool events_on() const { return events_ && events_->queue_pair_events(); }
+
+  // Fills queue_pairs, tenants and devices of the snapshot and adds their samples.
+  void fill(Snapshot& snapshot);
+  const EventLoop* events() const { return events_.get(); }
+  std::uint64_t tenant_overflows() const { return tenants_.overflows(); }
+
+ private:
+  std::unique_ptr<Reconciler> make_reconciler();
+  void walk_cgroups();
+  void on_event(Event&& event);
+  void on_created(QpCreated& created);
+  std::pair<std::shared_ptr<const Owner>, TenantId> attribute(const QpRow& row);
+  std::optional<std::string> late_path(const Owner& owner);
+  void attribute_late();
+  void reconcile_loop();
+  void take_over(const Reconciler& reconciler);
+
+  const Host& host_;
+  const Config& config_;
+  CgroupMap cgroups_;
+  std::optional<CgroupWalk> cgroup_walk_;
+  TenantMap tenants_;
+  NldevSource source_;
+
+  std::mutex table_mutex_;
+  QpTable table_;
+  std::set<QpKey> unattributed_;  // with table_mutex_: owners whose cgroup path was not known in time
+
+  SelfCheck self_check_;          // the reconcile thread's
+  std::mutex shared_mutex_;       // guards the two below
+  bool owners_verified_ = false;
+  std::shared_ptr<const std::map<DeviceIndex, std::string>> device_names_;
+
+  std::unique_ptr<EventLoop> events_;
+  std::unique_ptr<Reconciler> reconciler_;
+  std::thread reconcile_thread_;
+  std::mutex stop_mutex_;
+  std::condition_variable stop_wake_;
+  bool stopping_ = false;  // with stop_mutex_
+  bool ended_ = true;      // with stop_mutex_
+  std::atomic<bool> seeded_ = false;
+
+  // The copy that snapshots share while nothing changes.
+  std::shared_ptr<const std::vector<QpRecord>> records_;
+  std::uint64_t records_version_ = ~std::uint64_t{0};
+  bool records_verified_ = false;
+};
+
+}  // namespace qpscope

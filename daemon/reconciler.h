@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the QP table equal to what netlink says, at a price the firmware can bear: on mlx5 every QP in a dump, and every
+// single get, is a firmware command on a queue that applications need.
+//
+//   seed    one dump per device when it appears
+//   count   each tick, free: does the kernel hold as many QPs as the table?
+//   sweep   each tick, a few single gets in turn: hardware moves a QP to ERR without any call that BPF could see
+//   dump    only while the counts differ and nothing moves, and at most every `interval`
+//
+// Event loss alone starts no dump: the count tells whether it mattered. A dump adds; it removes, or counts drift, only what a
+// later single get confirms. Runs on one thread (tick); takes the table's mutex for moments, never over a system call.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/qp_table.h"
+#include "self_check.h"
+
+namespace qpscope {
+
+// What the reconciler needs of netlink; a fake in tests.
+class QpSource {
+ public:
+  virtual ~QpSource() = default;
+  virtual Result<std::vector<std::pair<DeviceIndex, std::string>>> devices() = 0;
+  virtual Result<QpDump> dump(DeviceIndex device, BootTime began) = 0;
+  // not_found: the kernel has no such QP. Any other error: nothing is known.
+  virtual Result<QpRow> get(DeviceIndex device, PortNum port, QpType type, Qpn qpn) = 0;
+  virtual Result<std::uint32_t> count(DeviceIndex device) = 0;
+};
+
+struct ReconcileOptions {
+  double interval_seconds = 600;        // between two dumps of a device while BPF feeds the table
+  double blind_interval_seconds = 15;   // the same without BPF: dumps are then the only source
+  std::uint32_t polls_per_tick = 20;    // single gets per device and tick
+};
+
+class Reconciler {
+ public:
+  struct Hooks {
+    ClockFn now;
+    std::function<void()> drain;                                      // deliver every event the kernel has submitted
+    std::function<std::pair<std::shared_ptr<const Owner>, TenantId>(const QpRow&)> attribute;  // reads /proc
+    std::function<bool()> events_on;                                  // is BPF feeding the table?
+    std::function<std::uint64_t()> events_lost;                       // so far
+  };
+
+  Reconciler(QpSource& source, QpTable& table, std::mutex& table_mutex, SelfCheck& self_check, ReconcileOptions options, Hooks hooks);
+
+  // One pass over all devices. Call it about once a second. The error is the first thing that went wrong; the rest was done.
+  Result<> tick();
+
+  void reseed();  // the next tick dumps every device again; same thread as tick()
+
+  std::map<DeviceIndex, std::string> devices() const;  // as of the last tick. Thread-safe
+  std::uint64_t firmware_commands() const { return firmware_commands_; }  // caused so far: one per QP dumped or got
+
+ private:
+  struct Device {
+    std::string name;
+    bool seeded = false;
+    BootTime last_dump;
+    std::uint64_t events_at_mismatch = 0;  // of the table, when the counts first differed
+    bool mismatch = false;
+    QpKey sweep_from;
+    std::vector<QpRow> unknown;    // rows to confirm on the next tick
+    std::vector<QpRecord> unseen;  // records to confirm likewise
+  };
+
+  Result<> refresh_devices();
+  void note_losses();
+  Result<> visit(DeviceIndex index, Device& device);
+  Result<> dump(DeviceIndex index, Device& device, QpTable::Why why);
+  void confirm(DeviceIndex index, Device& device);
+  Result<bool> counts_differ(DeviceIndex index, Device& device);
+  void sweep(DeviceIndex index, Device& device);
+  Result<QpRow> get(DeviceIndex index, const QpRecord& record);
+  void add(DeviceIndex index, const QpRow& row, QpTable::Why why);
+
+  QpSource& source_;
+  QpTable& table_;
+  std::mutex& table_mutex_;
+  SelfCheck& self_check_;
+  const ReconcileOptions options_;
+  const Hooks hooks_;
+  mutable std::mutex devices_mutex_;
+  std::map<DeviceIndex, Device> devices_;
+  std::uint64_t firmware_commands_ = 0;
+  std::uint64_t losses_noted_ = 0;
+};
+
+}  // namespace qpscope

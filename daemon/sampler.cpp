@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "collectors/counter_folder.h"
+#include "collectors/registry.h"
+#include "core/log.h"
+#include "core/text.h"
+
+namespace qpscope {
+namespace {
+
+constexpr double kYoungSeconds = 10;  // ports and counters are registered soon after their device
+
+}  // namespace
+
+DeviceSampler::DeviceSampler(const Host& host, std::string device, const SamplingConfig& config, ClockFn now)
+    : host_(host), device_(std::move(device)), config_(config), now_(std::move(now)) {
+  for (const CollectorRow* row : collector_rows()) {
+    slots_.push_back({.row = row, .collector = nullptr, .due = {}});
+    state_.outputs.push_back({.collector = row->name, .clock = row->clock});
+  }
+}
+
+DeviceSampler::~DeviceSampler() {
+  request_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void DeviceSampler::start() {
+  finished_ = false;
+  thread_ = std::thread([this] { run(); });
+}
+
+void DeviceSampler::request_stop() {
+  const std::lock_guard lock(mutex_);
+  stop_ = true;
+  wake_.notify_all();
+}
+
+bool DeviceSampler::finished_within(double seconds) {
+  std::unique_lock lock(mutex_);
+  return wake_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return finished_; });
+}
+
+DeviceSampler::State DeviceSampler::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+void DeviceSampler::pass() {
+  for (std::size_t i = 0; i < slots_.size(); ++i) collect(slots_[i], i);
+}
+
+void DeviceSampler::run() {
+  const BootTime began = now_();
+  BootTime shape_due{};
+  while (true) {
+    if (const BootTime now = now_(); shape_due <= now) {
+      follow_shape();
+      const bool young = seconds(now, began) < kYoungSeconds;
+      shape_due.value = now.value + static_cast<std::uint64_t>((young ? config_.interval : config_.slow_interval) * 1e9);
+    }
+    BootTime next{~std::uint64_t{0}};
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      Slot& slot = slots_[i];
+      const BootTime now = now_();
+      if (slot.due <= now) {
+        collect(slot, i);
+        const double interval = slot.row->clock == Clock::fast ? config_.interval : config_.slow_interval;
+        const auto step = static_cast<std::uint64_t>(interval * 1e9);
+        // On the grid, so that a slow pass does not shift all later ones; never twice in a row after a long stall.
+        slot.due.value = std::max(slot.due.value + step, now.value + step / 2);
+      }
+      next = std::min(next, slot.due);
+    }
+    std::unique_lock lock(mutex_);
+    const BootTime now = now_();
+    const auto pause = std::chrono::nanoseconds(next.value > now.value ? next.value - now.value : 0);
+    if (wake_.wait_for(lock, pause, [this] { return stop_; })) {
+      finished_ = true;
+      wake_.notify_all();
+      return;
+    }
+  }
+}
+
+// Ports and counters that come after the device, or change with its driver: every collector is made again.
+void DeviceSampler::follow_shape() {
+  std::string shape = device_shape(host_, device_);
+  if (shape == shape_) return;
+  shape_ = std::move(shape);
+  for (Slot& slot : slots_) slot.collector.reset();
+}
+
+void DeviceSampler::collect(Slot& slot, std::size_t index) {
+  const BootTime began = now_();
+  Reading reading{.samples = {}, .errors = errors_};
+  // Made here and not with the sampler: opening a file may hang just like reading it.
+  if (!slot.collector) slot.collector = slot.row->make(host_, device_);
+  const Result<> done = slot.collector->collect(reading);
+  const BootTime ended = now_();
+  log_trouble(slot, done ? reading.trouble : done.error().what, done ? reading.troubles : 1);
+
+  const std::lock_guard lock(mutex_);
+  Output& output = state_.outputs[index];
+  output.tried = true;
+  output.success = done.has_value();
+  output.duration = seconds(ended, began);
+  if (done) {
+    output.samples = std::make_shared<const SampleList>(std::move(reading.samples));
+    output.last_success = ended;
+  }
+  state_.errors = errors_.counts();
+}
+
+// Once when it starts and once when it ends: the rest is in qpscope_read_errors_total.
+void DeviceSampler::log_trouble(Slot& slot, const std::string& trouble, std::size_t troubles) {
+  const bool troubled = troubles > 0;
+  if (troubled == slot.troubled) return;
+  // A device that was removed fails everywhere until the next scan says that it is gone.
+  if (troubled && !host_.root.exists(device_path(device_))) return;
+  slot.troubled = troubled;
+  const std::string who = safe_text(device_) + ": " + std::string(slot.row->name);
+  if (troubled) {
+    log::warning(who + ": " + std::to_string(troubles) + " of its values could not be read and are left out (qpscope_read_errors_total counts on); first: " + trouble);
+  } else {
+    log::info(who + ": everything can be read again");
+  }
+}
+
+}  // namespace qpscope

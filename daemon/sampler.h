@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// One device, one thread: runs that device's collectors on their clocks and keeps what they last said. A device that hangs
+// in the kernel stops its own thread and nothing else.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collectors/host/host.h"
+#include "config/config.h"
+#include "core/clock.h"
+#include "core/collector.h"
+
+namespace qpscope {
+
+class DeviceSampler {
+ public:
+  // What is known of the device. Copies are cheap: samples are shared.
+  struct Output {
+    std::string_view collector;
+    Clock clock = Clock::fast;
+    SharedSamples samples;      // of the last pass that succeeded
+    BootTime last_success;      // 0: none yet
+    bool tried = false;         // a pass has ended
+    bool success = false;       // of the last pass
+    double duration = 0;        // seconds, of the last pass
+  };
+  struct State {
+    std::vector<Output> outputs;
+    std::map<ReadErrors::Key, std::uint64_t> errors;
+  };
+
+  DeviceSampler(const Host& host, std::string device, const SamplingConfig& config, ClockFn now);
+  ~DeviceSampler();  // joins
+
+  void start();
+  // Asks the thread to end; it may be stuck in the kernel.
+  void request_stop();
+  // True once the thread has ended; waits at most so long.
+  bool finished_within(double seconds);
+  // One full pass of every collector on the calling thread, for --once. Never together with start().
+  void pass();
+
+  const std::string& device() const { return device_; }
+  State state() const;
+
+ private:
+  struct Slot {
+    const CollectorRow* row;
+    std::unique_ptr<Collector> collector;
+    BootTime due;
+    bool troubled = false;
+  };
+  void run();
+  void follow_shape();
+  void collect(Slot& slot, std::size_t index);
+  void log_trouble(Slot& slot, const std::string& trouble, std::size_t troubles);
+
+  const Host& host_;
+  const std::string device_;
+  const SamplingConfig config_;
+  const ClockFn now_;
+  std::vector<Slot> slots_;  // the thread's own
+  std::string shape_;        // the thread's own: what the collectors were made for
+  ReadErrors errors_;        // the thread's own
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  State state_;
+  bool stop_ = false;
+  bool finished_ = true;
+  std::thread thread_;
+};
+
+}  // namespace qpscope

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "self.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+
+#include "version.h"
+
+namespace qpscope {
+namespace {
+
+constexpr MetricType kCounter = MetricType::counter, kGauge = MetricType::gauge;
+constexpr LabelNames kCollector{"collector", "device"};
+constexpr MetricDef kBuild{"qpscope_build_info", kGauge, "The running qpscoped (build).", LabelNames{"version"}};
+constexpr MetricDef kDevices{"qpscope_devices_found", kGauge, "RDMA devices on this host (sysfs class/infiniband).", {}};
+constexpr MetricDef kSuccess{"qpscope_collector_success", kGauge, "Whether the collector's last pass over the device succeeded.", kCollector};
+constexpr MetricDef kDuration{"qpscope_collector_duration_seconds", kGauge, "How long that pass took.", kCollector};
+constexpr MetricDef kLast{"qpscope_collector_last_success_timestamp_seconds", kGauge, "Unix time of the last pass that succeeded; it stays when the samples go stale.",
+                          kCollector};
+constexpr MetricDef kReadErrors{"qpscope_read_errors_total", kCounter, "Values that could not be read, and so are not on this page.",
+                                LabelNames{"device", "source", "error"}};
+constexpr MetricDef kProbe{"qpscope_probe_attached", kGauge, "Whether a BPF program is attached, and how; off: see qpscoped --check.", LabelNames{"probe", "how"}};
+constexpr MetricDef kEvents{"qpscope_bpf_events_total", kCounter, "Events received from the BPF programs.", LabelNames{"kind"}};
+constexpr MetricDef kLost{"qpscope_bpf_events_lost_total", kCounter, "Events lost between kernel and table: then netlink has to tell.", LabelNames{"reason"}};
+constexpr MetricDef kOverflows{"qpscope_tenants_overflow_total", kCounter, "Queue pair owners that became other/other at tenants.limit.", {}};
+constexpr MetricDef kCpu{"process_cpu_seconds_total", kCounter, "User and system CPU time of qpscoped (getrusage).", {}};
+constexpr MetricDef kMemory{"process_resident_memory_bytes", kGauge, "Resident memory of qpscoped (/proc/self/statm).", {}};
+constexpr std::array<const MetricDef*, 12> kMetrics{&kBuild, &kDevices, &kSuccess, &kDuration, &kLast,      &kReadErrors,
+                                                    &kProbe, &kEvents,  &kLost,    &kOverflows, &kCpu, &kMemory};
+
+void add_process(SampleList& out) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto as_seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+  out.push_back(sample(kCpu, {}, as_seconds(usage.ru_utime) + as_seconds(usage.ru_stime)));
+  if (std::FILE* statm = std::fopen("/proc/self/statm", "re")) {
+    unsigned long size = 0, resident = 0;
+    if (std::fscanf(statm, "%lu %lu", &size, &resident) == 2) {
+      out.push_back(sample(kMemory, {}, static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE))));
+    }
+    std::fclose(statm);
+  }
+}
+
+void add_sampler(SampleList& out, const std::string& device, const DeviceSampler::State& state, double to_wall) {
+  for (const DeviceSampler::Output& output : state.outputs) {
+    if (!output.tried) continue;
+    const std::vector<std::string> labels{std::string(output.collector), device};
+    out.push_back(sample(kSuccess, labels, output.success ? 1 : 0));
+    out.push_back(sample(kDuration, labels, output.duration));
+    if (output.last_success.value) out.push_back(sample(kLast, labels, static_cast<double>(output.last_success.value) / 1e9 + to_wall));
+  }
+  for (const auto& [key, count] : state.errors) out.push_back(sample(kReadErrors, {device, key.source, key.error}, static_cast<double>(count)));
+}
+
+}  // namespace
+
+MetricList self_metrics() { return kMetrics; }
+
+SampleList self_samples(const SelfView& view) {
+  SampleList out;
+  out.push_back(sample(kBuild, {std::string(kVersion)}, 1));
+  out.push_back(sample(kDevices, {}, static_cast<double>(view.devices_found)));
+  for (const auto& [device, state] : view.samplers) add_sampler(out, device, state, view.wall_minus_boot);
+  for (const ProbeStatus& probe : view.probes) out.push_back(sample(kProbe, {probe.probe, probe.how}, probe.attached ? 1 : 0));
+  for (const auto& [kind, count] : view.events) out.push_back(sample(kEvents, {kind}, static_cast<double>(count)));
+  const EventLosses& lost = view.losses;
+  for (const auto& [reason, count] : {std::pair("ring_full", lost.ring_full), std::pair("recursion", lost.recursion),
+                                      std::pair("kretprobe_missed", lost.kretprobe_missed), std::pair("decode", lost.decode)}) {
+    out.push_back(sample(kLost, {reason}, static_cast<double>(count)));
+  }
+  out.push_back(sample(kOverflows, {}, static_cast<double>(view.tenant_overflows)));
+  add_process(out);
+  return out;
+}
+
+}  // namespace qpscope

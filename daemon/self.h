@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ourselves: what works, what was lost, what we cost.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bpf/probe_set.h"
+#include "core/event.h"
+#include "core/metric.h"
+#include "sampler.h"
+
+namespace qpscope {
+
+struct SelfView {
+  std::size_t devices_found = 0;
+  std::vector<std::pair<std::string, DeviceSampler::State>> samplers;  // by device
+  std::vector<ProbeStatus> probes;
+  EventLosses losses;
+  std::map<std::string, std::uint64_t> events;
+  std::uint64_t tenant_overflows = 0;
+  double wall_minus_boot = 0;
+};
+
+SampleList self_samples(const SelfView& view);
+MetricList self_metrics();
+
+}  // namespace qpscope
