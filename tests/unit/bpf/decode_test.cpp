@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bpf/decode.h"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "bpf/events.h"
+
+namespace qpscope {
+namespace {
+
+template <class Wire>
+Wire wire(__u16 kind) {
+  Wire out{};
+  out.head.time = 123456789;
+  out.head.kind = kind;
+  out.head.len = sizeof(Wire);
+  return out;
+}
+
+template <class Wire>
+std::vector<std::byte> bytes(const Wire& record, std::size_t length = sizeof(Wire)) {
+  std::vector<std::byte> out(length);
+  if (length > 0) std::memcpy(out.data(), &record, std::min(length, sizeof(record)));
+  return out;
+}
+
+template <class T, class Wire>
+T decoded(const Wire& record) {
+  const auto event = decode(bytes(record));
+  REQUIRE(event);
+  REQUIRE(std::holds_alternative<T>(*event));
+  return std::get<T>(*event);
+}
+
+ev_qp sample_qp() {
+  return {.serial = 1ULL << 40 | 7, .dev_index = 3, .qpn = 0x11, .type = 2, .port = 1, .flags = EV_QP_TRACKED, .pad = 0};
+}
+
+ev_cgroup sample_cgroup(const std::string& path) {
+  auto ev = wire<ev_cgroup>(EV_CGROUP);
+  ev.id = 4242;
+  ev.what = EV_CGROUP_REMOVED;
+  std::memcpy(ev.path, path.c_str(), path.size() + 1);
+  ev.path_len = static_cast<__u32>(path.size() + 1);
+  ev.head.len = static_cast<__u16>(offsetof(ev_cgroup, path) + ev.path_len);
+  return ev;
+}
+
+}  // namespace
+
+TEST_CASE("a user's QP is created", "[bpf.decode]") {
+  auto ev = wire<ev_qp_create>(EV_QP_CREATE);
+  ev.qp = sample_qp();
+  ev.owner = {
+      .cgroup = 99, .tid = 1001, .tgid = 1000, .flags = EV_OWNER_KNOWN | EV_OWNER_USER, .pad = 0, .comm = "train", .kern_name = "x"};
+  const auto got = decoded<QpCreated>(ev);
+  CHECK(got.at.value == 123456789);
+  CHECK(got.qp.device.value == 3);
+  CHECK(got.qp.serial.value == (1ULL << 40 | 7));
+  CHECK(got.qp.qpn.value == 0x11);
+  CHECK(got.qp.type == QpType::rc);
+  CHECK(got.qp.port.value == 1);
+  CHECK(got.qp.tracked);
+  CHECK_FALSE(got.found);
+  CHECK(got.owner.known);
+  CHECK(got.owner.user);
+  CHECK(got.owner.tid.value == 1001);
+  CHECK(got.owner.tgid.value == 1000);
+  CHECK(got.owner.cgroup.value == 99);
+  CHECK(got.owner.comm == "train");
+  CHECK(got.owner.kern_name.empty());
+  CHECK(got.owner.cgroup_path.empty());
+}
+
+TEST_CASE("a kernel module's QP, untracked and found", "[bpf.decode]") {
+  auto ev = wire<ev_qp_create>(EV_QP_CREATE);
+  ev.qp = sample_qp();
+  ev.qp.flags = EV_QP_FOUND;
+  ev.qp.type = 0x1001;  // a driver's own type stays what it is
+  ev.owner = {.cgroup = 0, .tid = 5, .tgid = 5, .flags = EV_OWNER_KNOWN, .pad = 0, .comm = "x", .kern_name = "nvme_rdma"};
+  const auto got = decoded<QpCreated>(ev);
+  CHECK(got.found);
+  CHECK_FALSE(got.qp.tracked);
+  CHECK(static_cast<unsigned>(got.qp.type) == 0x1001);
+  CHECK_FALSE(got.owner.user);
+  CHECK(got.owner.kern_name == "nvme_rdma");
+  CHECK(got.owner.comm.empty());
+  CHECK(got.owner.tgid.value == 0);
+}
+
+TEST_CASE("an unknown owner says nothing", "[bpf.decode]") {
+  auto ev = wire<ev_qp_create>(EV_QP_CREATE);
+  ev.owner = {.cgroup = 9, .tid = 9, .tgid = 9, .flags = 0, .pad = 0, .comm = "x", .kern_name = "x"};
+  const auto got = decoded<QpCreated>(ev);
+  CHECK_FALSE(got.owner.known);
+  CHECK(got.owner.comm.empty());
+  CHECK(got.owner.cgroup.value == 0);
+}
+
+TEST_CASE("strings without an end stop at their field", "[bpf.decode]") {
+  auto ev = wire<ev_qp_create>(EV_QP_CREATE);
+  ev.owner.flags = EV_OWNER_KNOWN | EV_OWNER_USER;
+  std::memset(ev.owner.comm, 'c', sizeof(ev.owner.comm));
+  std::memset(ev.owner.kern_name, 'k', sizeof(ev.owner.kern_name));
+  CHECK(decoded<QpCreated>(ev).owner.comm == std::string(16, 'c'));
+  ev.owner.flags = EV_OWNER_KNOWN;
+  CHECK(decoded<QpCreated>(ev).owner.kern_name == std::string(64, 'k'));
+}
+
+TEST_CASE("a modify sets only what its mask names", "[bpf.decode]") {
+  auto ev = wire<ev_qp_modify>(EV_QP_MODIFY);
+  ev.qp = sample_qp();
+  ev.attr_mask = 1U << 15;
+  ev.state = 3;
+  ev.dest_qpn = 1;
+  ev.path_mtu = 1;
+  ev.timeout = ev.retry_cnt = ev.rnr_retry = 1;
+  const auto got = decoded<QpModified>(ev);
+  CHECK(got.mask == 1U << 15);
+  CHECK_FALSE(got.to);
+  CHECK_FALSE(got.remote_qpn);
+  CHECK_FALSE(got.remote_gid);
+  CHECK_FALSE(got.local_gid);
+  CHECK_FALSE(got.remote_lid);
+  CHECK_FALSE(got.traffic_class);
+  CHECK_FALSE(got.path_mtu);
+  CHECK_FALSE(got.timeout);
+  CHECK_FALSE(got.retry_cnt);
+  CHECK_FALSE(got.rnr_retry);
+}
+
+TEST_CASE("a modify to RTR over RoCE", "[bpf.decode]") {
+  auto ev = wire<ev_qp_modify>(EV_QP_MODIFY);
+  ev.qp = sample_qp();
+  ev.attr_mask = 0x129181;
+  ev.has = EV_HAS_GRH | EV_HAS_SGID;
+  ev.state = 2;
+  ev.dest_qpn = 0x12;
+  ev.path_mtu = 3;
+  ev.traffic_class = 104;
+  ev.dgid[15] = 1;
+  ev.sgid[15] = 2;
+  const auto got = decoded<QpModified>(ev);
+  CHECK(got.to == QpState::rtr);
+  CHECK(got.path_mtu == 1024U);
+  CHECK(got.traffic_class == 104U);
+  REQUIRE(got.remote_gid);
+  CHECK(got.remote_gid->bytes[15] == 1);
+  REQUIRE(got.local_gid);
+  CHECK(got.local_gid->bytes[15] == 2);
+  CHECK_FALSE(got.remote_lid);
+}
+
+TEST_CASE("a modify over InfiniBand without a GRH", "[bpf.decode]") {
+  auto ev = wire<ev_qp_modify>(EV_QP_MODIFY);
+  ev.attr_mask = 1U << 0 | 1U << 7 | 1U << 9 | 1U << 10 | 1U << 11 | 1U << 20;
+  ev.has = EV_HAS_DLID;
+  ev.state = 3;
+  ev.dlid = 77;
+  ev.dest_qpn = 0x12;
+  ev.timeout = 14;
+  ev.retry_cnt = 7;
+  ev.rnr_retry = 6;
+  const auto got = decoded<QpModified>(ev);
+  CHECK(got.to == QpState::rts);
+  CHECK(got.remote_qpn == Qpn{0x12});
+  CHECK(got.remote_lid == 77U);
+  CHECK_FALSE(got.remote_gid);
+  CHECK_FALSE(got.traffic_class);
+  CHECK(got.timeout == 14U);
+  CHECK(got.retry_cnt == 7U);
+  CHECK(got.rnr_retry == 6U);
+}
+
+TEST_CASE("a state the kernel does not have is no event", "[bpf.decode]") {
+  auto ev = wire<ev_qp_modify>(EV_QP_MODIFY);
+  ev.attr_mask = 1;
+  ev.state = 7;
+  CHECK_FALSE(decode(bytes(ev)));
+}
+
+TEST_CASE("a destroy and a failed call", "[bpf.decode]") {
+  auto destroy = wire<ev_qp_destroy>(EV_QP_DESTROY);
+  destroy.qp = sample_qp();
+  CHECK(decoded<QpDestroyed>(destroy).qp.qpn.value == 0x11);
+
+  auto failed = wire<ev_call_failed>(EV_CALL_FAILED);
+  failed.dev_index = 4;
+  failed.error = 22;
+  constexpr QpCallFailed::Call calls[] = {QpCallFailed::Call::create, QpCallFailed::Call::modify, QpCallFailed::Call::destroy};
+  for (const __u32 call : {EV_CALL_CREATE, EV_CALL_MODIFY, EV_CALL_DESTROY}) {
+    failed.call = call;
+    const auto got = decoded<QpCallFailed>(failed);
+    CHECK(got.call == calls[call]);
+    CHECK(got.error == 22);
+    CHECK(got.device.value == 4);
+  }
+  failed.call = 3;
+  CHECK_FALSE(decode(bytes(failed)));
+  failed.call = EV_CALL_MODIFY;
+  failed.error = 4096;
+  CHECK_FALSE(decode(bytes(failed)));
+}
+
+TEST_CASE("a cgroup event carries the used part of its path", "[bpf.decode]") {
+  auto ev = sample_cgroup("/system.slice/a.service");
+  auto event = decode(bytes(ev, ev.head.len));
+  REQUIRE(event);
+  CHECK(std::get<CgroupChanged>(*event).path == "/system.slice/a.service");
+  CHECK(std::get<CgroupChanged>(*event).id.value == 4242);
+  CHECK(std::get<CgroupChanged>(*event).what == CgroupChanged::What::removed);
+
+  ev = sample_cgroup(std::string(511, 'p'));
+  event = decode(bytes(ev, ev.head.len));
+  REQUIRE(event);
+  CHECK(std::get<CgroupChanged>(*event).path == std::string(511, 'p'));
+  ev.path[511] = 'p';  // no terminator anywhere
+  event = decode(bytes(ev, ev.head.len));
+  REQUIRE(event);
+  CHECK(std::get<CgroupChanged>(*event).path.size() == 512);
+}
+
+TEST_CASE("a cgroup event whose lengths disagree is no event", "[bpf.decode]") {
+  auto ev = sample_cgroup("/a");
+  const auto length = ev.head.len;
+  ev.path_len += 1;
+  CHECK_FALSE(decode(bytes(ev, length)));
+  ev = sample_cgroup("/a");
+  ev.head.len = offsetof(ev_cgroup, path);
+  ev.path_len = 0;
+  CHECK_FALSE(decode(bytes(ev, ev.head.len)));
+  ev = sample_cgroup("/a");
+  ev.what = 3;
+  CHECK_FALSE(decode(bytes(ev, length)));
+  ev = sample_cgroup("/a");
+  ev.head.len = sizeof(ev) + 1;
+  ev.path_len = EV_PATH_LEN + 1;
+  CHECK_FALSE(decode(bytes(ev, ev.head.len)));
+}
+
+TEST_CASE("unknown kinds and wrong lengths are no events", "[bpf.decode]") {
+  CHECK_FALSE(decode({}));
+  auto ev = wire<ev_qp_destroy>(EV_QP_DESTROY);
+  for (std::size_t length = 0; length < sizeof(ev); ++length) {
+    ev.head.len = static_cast<__u16>(length);
+    CHECK_FALSE(decode(bytes(ev, length)));
+  }
+  ev.head.len = sizeof(ev) + 8;
+  CHECK_FALSE(decode(bytes(ev, sizeof(ev) + 8)));
+  ev.head.len = sizeof(ev);
+  CHECK_FALSE(decode(bytes(ev, sizeof(ev) + 8)));
+  for (const int kind : {0, 6, 65535}) {
+    ev.head.kind = static_cast<__u16>(kind);
+    CHECK_FALSE(decode(bytes(ev)));
+  }
+}
+
+}  // namespace qpscope

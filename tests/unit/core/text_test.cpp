@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/text.h"
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <random>
+
+using namespace qpscope;
+using namespace std::string_literals;
+
+namespace {
+
+// A checker of its own, by the table of RFC 3629 section 4.
+bool valid_utf8(std::string_view s) {
+  const auto in = [&](std::size_t i, unsigned low, unsigned high) {
+    return i < s.size() && static_cast<unsigned char>(s[i]) >= low && static_cast<unsigned char>(s[i]) <= high;
+  };
+  for (std::size_t i = 0; i < s.size();) {
+    const auto tail = [&](std::size_t k) { return in(i + k, 0x80, 0xbf); };
+    if (in(i, 0x00, 0x7f)) {
+      i += 1;
+    } else if (in(i, 0xc2, 0xdf) && tail(1)) {
+      i += 2;
+    } else if (((in(i, 0xe0, 0xe0) && in(i + 1, 0xa0, 0xbf)) || (in(i, 0xe1, 0xec) && tail(1)) ||
+                (in(i, 0xed, 0xed) && in(i + 1, 0x80, 0x9f)) || (in(i, 0xee, 0xef) && tail(1))) &&
+               tail(2)) {
+      i += 3;
+    } else if (((in(i, 0xf0, 0xf0) && in(i + 1, 0x90, 0xbf)) || (in(i, 0xf1, 0xf3) && tail(1)) ||
+                (in(i, 0xf4, 0xf4) && in(i + 1, 0x80, 0x8f))) &&
+               tail(2) && tail(3)) {
+      i += 4;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool has_control(std::string_view s) {
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(s[i]);
+    if (byte < 0x20 || byte == 0x7f) return true;
+    if (byte == 0xc2 && i + 1 < s.size() && static_cast<unsigned char>(s[i + 1]) < 0xa0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("harmless text stays as it is", "[core.text]") {
+  for (const std::string& text : {""s, "python3"s, "/system.slice/a b.service"s, "Größe"s, "日本語"s, "😀"s, "\xf4\x8f\xbf\xbf"s,
+                                  "\"quoted\""s, "\xed\x9f\xbf"s, "\xee\x80\x80"s}) {
+    CHECK(safe_text(text) == text);
+  }
+}
+
+TEST_CASE("invalid UTF-8 becomes visible, byte by byte", "[core.text]") {
+  CHECK(safe_text("\xc0\xaf") == "\\xc0\\xaf");           // overlong "/"
+  CHECK(safe_text("\xe0\x80\xaf") == "\\xe0\\x80\\xaf");  // overlong
+  CHECK(safe_text("\xf0\x80\x80\xaf") == "\\xf0\\x80\\x80\\xaf");
+  CHECK(safe_text("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // surrogate
+  CHECK(safe_text("\xed\xbf\xbf") == "\\xed\\xbf\\xbf");
+  CHECK(safe_text("\xf4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80");  // above U+10FFFF
+  CHECK(safe_text("\xf8\x88\x80\x80\x80") == "\\xf8\\x88\\x80\\x80\\x80");
+  CHECK(safe_text("\xff\xfe") == "\\xff\\xfe");
+  CHECK(safe_text("a\x80z") == "a\\x80z");  // a continuation without a start
+}
+
+TEST_CASE("a character cut at the end loses only itself", "[core.text]") {
+  CHECK(safe_text("ab\xc3") == "ab\\xc3");
+  CHECK(safe_text("ab\xe6\x97") == "ab\\xe6\\x97");
+  CHECK(safe_text("ab\xf0\x9f\x98") == "ab\\xf0\\x9f\\x98");
+  CHECK(safe_text("\xe6\x97x") == "\\xe6\\x97x");  // and in the middle it does not swallow what follows
+}
+
+TEST_CASE("what moves a cursor or reorders a line is escaped", "[core.text]") {
+  CHECK(safe_text("a\nb\tc\rd") == "a\\x0ab\\x09c\\x0dd");
+  CHECK(safe_text("\x1b[2J") == "\\x1b[2J");
+  CHECK(safe_text("\0x"s) == "\\x00x");
+  CHECK(safe_text("\x7f") == "\\x7f");
+  CHECK(safe_text("\xc2\x9b") == "\\xc2\\x9b");  // C1: CSI
+  CHECK(safe_text("\xc2\x80\xc2\x9f\xc2\xa0") == "\\xc2\\x80\\xc2\\x9f\xc2\xa0");
+  CHECK(safe_text("\xe2\x80\xa8\xe2\x80\xa9") == "\\xe2\\x80\\xa8\\xe2\\x80\\xa9");  // separators
+  for (const std::string& bidi : {"\xd8\x9c"s, "\xe2\x80\x8e"s, "\xe2\x80\x8f"s, "\xe2\x80\xaa"s, "\xe2\x80\xab"s, "\xe2\x80\xac"s,
+                                  "\xe2\x80\xad"s, "\xe2\x80\xae"s, "\xe2\x81\xa6"s, "\xe2\x81\xa7"s, "\xe2\x81\xa8"s, "\xe2\x81\xa9"s}) {
+    CHECK(safe_text(bidi).find(bidi) == std::string::npos);
+  }
+}
+
+TEST_CASE("a backslash cannot forge an escape", "[core.text]") {
+  CHECK(safe_text("\\") == "\\x5c");
+  CHECK(safe_text("\\x0a") == "\\x5cx0a");
+  CHECK(safe_text("\\x0a") != safe_text("\n"));
+}
+
+TEST_CASE("128 bytes fit, 129 are cut and hashed", "[core.text]") {
+  const std::string fits(128, 'a');
+  CHECK(safe_text(fits) == fits);
+  const std::string cut = safe_text(std::string(129, 'a'));
+  CHECK(cut.size() == 128);
+  CHECK(cut.substr(0, 112) == std::string(111, 'a') + "~");
+  CHECK(cut.find_first_not_of("0123456789abcdef", 112) == std::string::npos);
+  CHECK(safe_text(std::string(124, 'a') + "\n").size() == 128);  // the escape is the last that fits
+  CHECK(safe_text(std::string(125, 'a') + "\n").find('~') == 111);
+}
+
+TEST_CASE("the cut falls between characters and never inside an escape", "[core.text]") {
+  for (std::size_t lead = 105; lead < 112; ++lead) {
+    for (const std::string& character : {"é"s, "日"s, "😀"s, "\n"s}) {
+      const std::string out = safe_text(std::string(lead, 'a') + character + std::string(100, 'b'));
+      INFO(out);
+      CHECK(out.size() <= kMaxText);
+      CHECK(valid_utf8(out));
+      const std::string head = out.substr(lead, out.size() - lead - 17);
+      const std::string shown = character == "\n" ? "\\x0a" : character;
+      CHECK((head.empty() || head.starts_with(shown)));
+      CHECK(head.empty() == (lead + shown.size() > 111));
+    }
+  }
+}
+
+TEST_CASE("long names with one beginning stay two names", "[core.text]") {
+  const std::string common(300, 'x');
+  CHECK(safe_text(common + "a") != safe_text(common + "b"));
+  CHECK(safe_text(common + "a") == safe_text(common + "a"));
+  CHECK(safe_text(common) != safe_text(common + "x"));
+}
+
+TEST_CASE("any bytes come out as short valid UTF-8 without control characters", "[core.text]") {
+  std::mt19937 random(20240501);
+  const std::array<std::string_view, 8> interesting{"\xe2\x80\xae", "\xc2\x9b", "\xf0\x9f\x98\x80", "\\", "\xed\xa0\x80", "\xc3",
+                                                    "\n",           "a"};
+  for (int round = 0; round < 20000; ++round) {
+    std::string bytes;
+    const auto length = random() % 200;
+    while (bytes.size() < length) {
+      if (random() % 2) {
+        bytes += interesting[random() % interesting.size()];
+      } else {
+        bytes += static_cast<char>(random() % 256);
+      }
+    }
+    const std::string out = safe_text(bytes);
+    if (out.size() > kMaxText || !valid_utf8(out) || has_control(out)) FAIL("unsafe: " << Catch::StringMaker<std::string>::convert(bytes));
+  }
+  SUCCEED();
+}
+
+TEST_CASE("trim", "[core.text]") {
+  CHECK(trim(" \t4: ACTIVE\r\n\0"s) == "4: ACTIVE");
+  CHECK(trim("a b") == "a b");
+  CHECK(trim(" \n").empty());
+  CHECK(trim("").empty());
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices.h"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "clock.h"
+#include "support/fake_host.h"
+
+using namespace qpscope;
+using namespace qpscope::test;
+
+TEST_CASE("devices come and go; patterns say which are watched", "[daemon.devices]") {
+  Site site;
+  Config config;
+  config.devices.include = {"mlx5_*", "rxe*"};
+  config.devices.exclude = {"rxe*"};
+  Devices devices(site.host, config);
+  devices.scan(Devices::Start::no);
+  CHECK(devices.size() == 0);
+  add_device(site.tree);
+  add_device(site.tree, "sys/class/infiniband/rxe0");
+  add_device(site.tree, "sys/class/infiniband/bnxt_re0");
+  devices.scan(Devices::Start::no);
+  devices.scan(Devices::Start::no);
+  REQUIRE(devices.size() == 1);
+  CHECK(devices.states()[0].first == "mlx5_0");
+  std::filesystem::remove_all(site.tree.at(kDevice));
+  devices.scan(Devices::Start::no);
+  CHECK(devices.size() == 0);
+  add_device(site.tree);
+  devices.scan(Devices::Start::no);
+  CHECK(devices.size() == 1);
+}
+
+TEST_CASE("old is not now: stale samples are left out of the snapshot", "[daemon.devices]") {
+  Site site;
+  add_device(site.tree);
+  Config config;
+  Devices devices(site.host, config);
+  devices.scan(Devices::Start::no);
+  devices.pass();
+  const auto lists_after = [&](double seconds) {
+    Snapshot snapshot;
+    snapshot.at = {boot_now().value + static_cast<std::uint64_t>(seconds * 1e9)};
+    devices.fill(snapshot);
+    return snapshot.samples.size();
+  };
+  CHECK(lists_after(0) == devices.states()[0].second.outputs.size());
+  CHECK(lists_after(29) == lists_after(0));
+  CHECK(lists_after(31) == 0);
+  CHECK(output(devices.states()[0].second, "port_state").last_success.value > 0);
+}
+
+TEST_CASE("a slow collector is not stale between two of its passes", "[daemon.devices]") {
+  Site site;
+  add_device(site.tree);
+  Config config;
+  config.sampling.slow_interval = 3600;
+  Devices devices(site.host, config);
+  devices.scan(Devices::Start::no);
+  devices.pass();
+  Snapshot snapshot;
+  snapshot.at = {boot_now().value + 3601 * kSecond};
+  devices.fill(snapshot);
+  CHECK_FALSE(snapshot.samples.empty());
+  CHECK(snapshot.samples.size() < devices.states()[0].second.outputs.size());
+}
+
+TEST_CASE("stopping names nobody when every thread ends", "[daemon.devices]") {
+  Site site;
+  add_device(site.tree);
+  Config config;
+  Devices devices(site.host, config);
+  devices.scan(Devices::Start::yes);
+  REQUIRE(becomes_true([&] { return output(devices.states()[0].second, "port_state").last_success.value > 0; }));
+  CHECK(devices.stop(10).empty());
+  CHECK(devices.size() == 0);
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler.h"
+
+#include <catch2/catch.hpp>
+
+#include "clock.h"
+#include "support/fake_host.h"
+
+using namespace qpscope;
+using namespace qpscope::test;
+
+TEST_CASE("a pass reads every collector and stamps it", "[daemon.sampler]") {
+  Site site;
+  add_device(site.tree);
+  DeviceSampler sampler(site.host, "mlx5_0", {}, site.clock.fn());
+  CHECK_FALSE(output(sampler.state(), "port_state").samples);
+  CHECK(output(sampler.state(), "port_state").last_success.value == 0);
+  sampler.pass();
+  const auto state = sampler.state();
+  CHECK(value(state, "port_state", "qpscope_port_state") == 4);
+  for (const auto& one : state.outputs) {
+    INFO(one.collector);
+    CHECK(one.success);
+    CHECK(one.samples);
+    CHECK(one.last_success.value > 1000 * kSecond);
+    CHECK(one.duration > 0);
+  }
+  CHECK(state.errors.empty());
+  site.tree.file(kDevice + "/ports/1/state", "1: DOWN\n");
+  sampler.pass();
+  CHECK(value(sampler.state(), "port_state", "qpscope_port_state") == 1);
+  CHECK(value(state, "port_state", "qpscope_port_state") == 4);  // what was handed out does not change
+}
+
+TEST_CASE("a value that cannot be read is left out and counted; the others stay", "[daemon.sampler]") {
+  Site site;
+  add_device(site.tree);
+  DeviceSampler sampler(site.host, "mlx5_0", {}, site.clock.fn());
+  sampler.pass();
+  site.tree.file(kDevice + "/ports/1/state", "nonsense\n");
+  sampler.pass();
+  sampler.pass();
+  const auto state = sampler.state();
+  CHECK_FALSE(value(state, "port_state", "qpscope_port_state"));
+  CHECK(value(state, "port_state", "qpscope_port_physical_state") == 5);
+  CHECK(state.errors.at({"port", "parse"}) == 2);
+  site.tree.file(kDevice + "/ports/1/state", "4: ACTIVE\n");
+  sampler.pass();
+  CHECK(value(sampler.state(), "port_state", "qpscope_port_state") == 4);
+  CHECK(sampler.state().errors.at({"port", "parse"}) == 2);
+}
+
+TEST_CASE("a device that is not there harms nobody", "[daemon.sampler]") {
+  Site site;
+  DeviceSampler sampler(site.host, "mlx5_9", {}, site.clock.fn());
+  sampler.pass();
+  CHECK_FALSE(value(sampler.state(), "port_state", "qpscope_port_state"));
+}
+
+TEST_CASE("the thread samples by its clocks and ends when asked", "[daemon.sampler]") {
+  Site site;
+  add_device(site.tree);
+  DeviceSampler sampler(site.host, "mlx5_0", {.interval = 0.1, .slow_interval = 3600, .stale_after = 30}, boot_now);
+  sampler.start();
+  const auto success = [&](std::string_view name) { return output(sampler.state(), name).last_success.value; };
+  REQUIRE(becomes_true([&] { return success("port_state") > 0 && success("port_info") > 0; }));
+  const auto fast = success("port_state"), slow = success("port_info");
+  CHECK(becomes_true([&] { return success("port_state") > fast; }));
+  CHECK(success("port_info") == slow);
+  CHECK_FALSE(sampler.finished_within(0));
+  sampler.request_stop();
+  CHECK(sampler.finished_within(10));
+}

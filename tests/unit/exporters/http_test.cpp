@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporters/http.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "support/http_client.h"
+
+using namespace qpscope;
+using qpscope::test::gunzip;
+using qpscope::test::HttpClient;
+
+namespace {
+
+const std::string kLong(300'000, 'x');
+
+HttpResponse handler(const HttpRequest& request) {
+  const auto body = [](std::string text) { return std::make_shared<const std::string>(std::move(text)); };
+  if (request.path == "/long") return {.content_type = "text/plain; version=0.0.4", .body = body(kLong)};
+  if (request.path == "/who") return {.body = body(request.local ? "local" : "stranger")};
+  if (request.path == "/none") return {};
+  if (request.path == "/pieces") {
+    return {.pieces = [n = 0]() mutable { return n == 5 ? std::string() : std::string(100'000, static_cast<char>('a' + n++)); }};
+  }
+  if (request.path == "/") return {.body = body("index")};
+  return {.status = 404, .body = body("no such page")};
+}
+
+std::unique_ptr<HttpServer> start(std::vector<std::string> allow = {"127.0.0.0/8"}) {
+  auto server = HttpServer::start({.listen = "127.0.0.1:0", .allow = std::move(allow)}, handler);
+  REQUIRE(server);
+  return std::move(*server);
+}
+
+}  // namespace
+
+TEST_CASE("GET, HEAD, and nothing else", "[exporters.http]") {
+  const auto server = start();
+  CHECK(server->port() != 0);
+  const HttpClient client(server->port());
+  const auto page = client.get("/long");
+  CHECK(page.status == 200);
+  CHECK(page.has("content-type: text/plain; version=0.0.4\r\n"));
+  CHECK(page.has("x-content-type-options: nosniff\r\n"));
+  CHECK(page.has("content-length: 300000\r\n"));
+  CHECK_FALSE(page.has("content-encoding"));
+  CHECK(page.body == kLong);
+  const auto head = client.send("HEAD", "/long");
+  CHECK(head.status == 200);
+  CHECK(head.has("content-length: 300000\r\n"));
+  CHECK(head.body.empty());
+  const auto post = client.send("POST", "/long", "Content-Length: 5\r\n", "hello");
+  CHECK(post.status == 405);
+  CHECK(post.has("allow: get, head\r\n"));
+  CHECK(client.send("DELETE", "/").status == 405);
+  CHECK(client.get("/nowhere").status == 404);
+  CHECK(client.get("/none").body.empty());
+  CHECK(client.get("/?a=b").body == "index");
+}
+
+TEST_CASE("gzip for those who take it", "[exporters.http]") {
+  const auto server = start();
+  const HttpClient client(server->port());
+  for (const char* yes : {"gzip", "deflate, gzip", "gzip;q=0.5", "br;q=1.0, gzip; q=0.8", "gzip;q=1"}) {
+    INFO(yes);
+    const auto page = client.get("/long", std::string("Accept-Encoding: ") + yes + "\r\n");
+    CHECK(page.has("content-encoding: gzip\r\n"));
+    CHECK(page.has("vary: accept-encoding\r\n"));
+    CHECK(page.body.size() < 10'000);
+    CHECK(gunzip(page.body) == kLong);
+  }
+  for (const char* no : {"identity", "gzip;q=0", "gzip; q=0.0", "deflate", "notgzip"}) {
+    INFO(no);
+    const auto page = client.get("/long", std::string("Accept-Encoding: ") + no + "\r\n");
+    CHECK_FALSE(page.has("content-encoding"));
+    CHECK(page.body == kLong);
+  }
+}
+
+TEST_CASE("a page in pieces", "[exporters.http]") {
+  const auto server = start();
+  const HttpClient client(server->port());
+  const auto page = client.get("/pieces");
+  CHECK(page.status == 200);
+  CHECK(page.has("transfer-encoding: chunked"));
+  std::string expected;
+  for (char c = 'a'; c < 'f'; ++c) expected += std::string(100'000, c);
+  CHECK(page.body == expected);
+  CHECK(client.send("HEAD", "/pieces").body.empty());
+}
+
+TEST_CASE("who is local is a matter of the list", "[exporters.http]") {
+  CHECK(HttpClient(start({"127.0.0.0/8"})->port()).get("/who").body == "local");
+  CHECK(HttpClient(start({"10.0.0.0/8", "127.0.0.1"})->port()).get("/who").body == "local");
+  CHECK(HttpClient(start({"10.0.0.0/8", "::1/128"})->port()).get("/who").body == "stranger");
+  CHECK(HttpClient(start({})->port()).get("/who").body == "stranger");
+}
+
+TEST_CASE("on every address, an IPv4 peer matches an IPv4 range", "[exporters.http]") {
+  auto server = HttpServer::start({.listen = ":0", .allow = {"127.0.0.0/8"}}, handler);
+  REQUIRE(server);
+  CHECK(HttpClient((*server)->port()).get("/who").body == "local");
+}
+
+TEST_CASE("many at once", "[exporters.http]") {
+  const auto server = start();
+  std::atomic<int> good = 0;
+  std::vector<std::thread> scrapers;
+  for (int i = 0; i < 8; ++i) {
+    scrapers.emplace_back([&, i] {
+      const HttpClient client(server->port());
+      for (int k = 0; k < 10; ++k) {
+        try {
+          if (i % 2) {
+            good += gunzip(client.get("/long", "Accept-Encoding: gzip\r\n").body) == kLong;
+          } else {
+            good += client.get("/pieces").body.size() == 500'000;
+          }
+        } catch (const std::exception&) {
+        }
+      }
+    });
+  }
+  for (std::thread& one : scrapers) one.join();
+  CHECK(good == 80);
+}
+
+TEST_CASE("an occupied port is told as such", "[exporters.http]") {
+  const auto server = start();
+  const std::string listen = "127.0.0.1:" + std::to_string(server->port());
+  const auto second = HttpServer::start({.listen = listen, .allow = {}}, handler);
+  REQUIRE_FALSE(second);
+  CHECK_THAT(second.error().what, Catch::Contains(listen) && Catch::Contains("another process has this port"));
+}
+
+TEST_CASE("a stopped server gives its port back", "[exporters.http]") {
+  auto server = start();
+  const std::string listen = "127.0.0.1:" + std::to_string(server->port());
+  server.reset();
+  CHECK(HttpServer::start({.listen = listen, .allow = {}}, handler));
+}
+
+TEST_CASE("listen addresses that cannot be", "[exporters.http]") {
+  for (const char* bad : {"", ":", "localhost:", ":70000", ":-1", ":http", "127.0.0.1:99x", "no.such.name:0", "[::1]", "300.1.1.1:0"}) {
+    INFO(bad);
+    const auto server = HttpServer::start({.listen = bad, .allow = {}}, handler);
+    REQUIRE_FALSE(server);
+    CHECK(server.error().code == ErrorCode::invalid);
+    CHECK_THAT(server.error().what, Catch::Contains("write :9879"));
+  }
+  const auto foreign = HttpServer::start({.listen = "192.0.2.1:0", .allow = {}}, handler);
+  REQUIRE_FALSE(foreign);
+  CHECK_THAT(foreign.error().what, Catch::Contains("no such address"));
+  const auto range = HttpServer::start({.listen = "127.0.0.1:0", .allow = {"10.0.0.0/33"}}, handler);
+  REQUIRE_FALSE(range);
+  CHECK_THAT(range.error().what, Catch::Contains("10.0.0.0/33"));
+}

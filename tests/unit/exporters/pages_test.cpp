@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporters/pages.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "store.h"
+#include "support/fake_clock.h"
+#include "support/qp_events.h"
+
+using namespace qpscope;
+using namespace qpscope::test;
+using Catch::Contains;
+
+namespace {
+
+constexpr MetricDef kValue{"t_value", MetricType::gauge, "A value (test).", {}};
+
+struct Fixture {
+  SnapshotStore store;
+  bool ready = false;
+  Pages pages{store, {.qp_limit = 2, .wall_minus_boot = [] { return 1000.0; }, .ready = [this] { return ready; }}};
+  std::uint64_t sequence = 0;
+
+  void publish(double value, std::size_t queue_pairs = 0) {
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->sequence = ++sequence;
+    snapshot->at = {sequence * kSecond};
+    snapshot->samples.push_back(std::make_shared<const SampleList>(SampleList{sample(kValue, {}, value)}));
+    std::vector<QpRecord> records;
+    for (std::uint32_t n = 1; n <= queue_pairs; ++n) {
+      records.push_back(
+          {.key = {kDev, {n}}, .qpn = {n}, .state = QpState::rts, .port = {1}, .owner = owner_of_thread(4000 + n), .created = BootTime{n}});
+    }
+    snapshot->queue_pairs = std::make_shared<const std::vector<QpRecord>>(std::move(records));
+    snapshot->tenants = std::make_shared<const std::vector<Tenant>>(std::vector<Tenant>{{"unknown", "unknown"}});
+    snapshot->devices = std::make_shared<const std::map<DeviceIndex, std::string>>(std::map<DeviceIndex, std::string>{{kDev, "mlx5_0"}});
+    store.publish(std::move(snapshot));
+  }
+  HttpResponse get(std::string_view path, bool local = true) { return pages.answer({.path = path, .local = local}); }
+};
+
+std::string whole(const HttpResponse& response) {
+  if (!response.pieces) return *response.body;
+  std::string out;
+  for (std::string piece; !(piece = response.pieces()).empty();) out += piece;
+  return out;
+}
+
+std::size_t series_in(const std::string& text) {
+  std::size_t out = 0;
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) out += text[at] != '#';
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("before the first snapshot: alive, not ready, no half page", "[exporters.pages]") {
+  Fixture f;
+  CHECK(f.get("/healthz").status == 200);
+  CHECK(f.get("/readyz").status == 503);
+  CHECK(f.get("/metrics").status == 503);
+  CHECK(f.get("/metrics/qps").status == 503);
+  f.publish(1);
+  f.ready = true;
+  CHECK(f.get("/readyz").status == 200);
+  CHECK(f.get("/metrics").status == 200);
+  CHECK(f.get("/metrics/qps").status == 200);
+}
+
+TEST_CASE("the index names the pages, the unknown is 404", "[exporters.pages]") {
+  Fixture f;
+  CHECK(f.get("/").status == 200);
+  CHECK_THAT(whole(f.get("/")), Contains("/metrics/qps"));
+  for (const char* path : {"/metric", "/metrics/", "/metrics/qps/", "//", "/../etc/passwd", ""}) CHECK(f.get(path).status == 404);
+}
+
+TEST_CASE("/metrics is rendered once for each snapshot", "[exporters.pages]") {
+  Fixture f;
+  f.publish(1);
+  const auto first = f.get("/metrics", false);
+  CHECK(first.content_type == "text/plain; version=0.0.4; charset=utf-8");
+  CHECK_THAT(*first.body, Contains("t_value 1\n"));
+  CHECK(f.get("/metrics").body == first.body);  // the same object
+  f.publish(2);
+  CHECK_THAT(whole(f.get("/metrics")), Contains("t_value 2\n"));
+}
+
+TEST_CASE("/metrics has few queue pairs, no process, and counts its series", "[exporters.pages]") {
+  Fixture f;
+  f.publish(1, 5);
+  const std::string text = whole(f.get("/metrics", false));
+  CHECK_THAT(text, Contains("qpscope_qp_state{device=\"mlx5_0\",port=\"1\",qpn=\"1\",generation=\"0\"} 3\n"));
+  CHECK_THAT(text, Contains("qpn=\"2\"") && !Contains("qpn=\"3\""));
+  CHECK_THAT(text, !Contains("pid=") && !Contains("comm="));
+  CHECK(series_in(text) == 8);  // value, 3 families of 2, and qpscope_series
+  CHECK_THAT(text, Contains("\nqpscope_series 8\n"));
+}
+
+TEST_CASE("/metrics/qps has all of them, with their process, for allowed peers", "[exporters.pages]") {
+  Fixture f;
+  f.publish(1, 5);
+  const auto refused = f.get("/metrics/qps", false);
+  CHECK(refused.status == 403);
+  CHECK_THAT(whole(refused), Contains("api.allow") && !Contains("4001"));
+  const std::string text = whole(f.get("/metrics/qps"));
+  CHECK_THAT(text, Contains("qpn=\"5\"") && Contains("pid=\"4005\"") && Contains("comm=\"job\""));
+  CHECK(series_in(text) == 15);
+}
+
+TEST_CASE("a page in pieces is of one snapshot", "[exporters.pages]") {
+  Fixture f;
+  f.publish(1, 5);
+  const auto page = f.get("/metrics/qps");
+  std::string text = page.pieces();
+  f.publish(2, 1);
+  for (std::string piece; !(piece = page.pieces()).empty();) text += piece;
+  CHECK(series_in(text) == 15);
+}
+
+TEST_CASE("no queue pairs is a page too", "[exporters.pages]") {
+  Fixture f;
+  f.publish(1, 0);
+  CHECK(whole(f.get("/metrics/qps")).empty());
+  CHECK_THAT(whole(f.get("/metrics")), !Contains("qpscope_qp_"));
+}
