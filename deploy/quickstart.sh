@@ -17,7 +17,7 @@ seconds until Ctrl-C. The guest mounts this machine's / read-only; qpscoped answ
   --host         no guest: watches this machine's own RDMA devices
   --out DIR      for logs and what --once takes (default: a new folder in $TMPDIR or /tmp)
   --interval S   seconds between tables (default 5)
-Environment: QPSCOPE_BUILD_DIR (default build), QPSCOPE_CACHE (kernels; default /var/cache/qpscope).
+Environment: QPSCOPE_BUILD_DIR (default build/quickstart), QPSCOPE_CACHE (kernels; default /var/cache/qpscope).
 EOF
 }
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -110,7 +110,7 @@ else
     "$repo/tests/guest/fetch.sh" "$kernel" >/dev/null
 fi
 
-build=${QPSCOPE_BUILD_DIR:-build}
+build=${QPSCOPE_BUILD_DIR:-build/quickstart}
 [[ $build == /* ]] || build=$repo/$build
 say "building qpscoped in $build"
 step configure cmake -S "$repo" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF

@@ -47,7 +47,10 @@ echo "packages (${lists[*]}): will install with apt: ${missing[*]}"
 [[ $EUID -eq 0 ]] || die "needs root to install packages: run it as root, or install the packages above by hand"
 
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+# Nobody asked for the services some packages bring along (Prometheus listens on :9090): they are not started.
+policy=/usr/sbin/policy-rc.d
+if [[ -e $policy ]]; then policy=; else printf '#!/bin/sh\nexit 101\n' >"$policy"; chmod +x "$policy"; fi
+trap 'rm -f "$log" ${policy:+"$policy"}' EXIT
 # Apt's own talk is kept for the case of failure; its progress would drown the caller's.
 apt() {
     if ! DEBIAN_FRONTEND=noninteractive apt-get -y -qq "$@" >"$log" 2>&1 </dev/null; then

@@ -36,23 +36,13 @@ echo "demo: qpscoped is ready"
 "$here/jobs.sh" start
 
 take() {
-    local said status deadline=$((SECONDS + 120))
-    rm -rf "$out/taken"
-    while true; do
-        # Running rounds go on; only no new one begins, so that the set of queue pairs holds still. Not for long: with
-        # every round over there would be nothing to see.
-        status=0
-        rm -rf "$state/taken"
-        "$here/jobs.sh" wait || true
-        "$here/jobs.sh" pause
-        said=$("$here/take.sh" "http://127.0.0.1:$port" "$state/taken" --tries 3 2>&1) || status=$?
-        "$here/jobs.sh" resume
-        if [[ $status -eq 0 ]] && grep -q 'workload="train-a"' "$state/taken/metrics_qps.txt" &&
-            grep -q 'workload="train-b"' "$state/taken/metrics_qps.txt"; then
-            break
-        fi
-        [[ $SECONDS -lt $deadline ]] || break
-    done
+    local said status=0
+    "$here/jobs.sh" wait || true
+    # Frozen with the queue pairs they have, so that everything below speaks of one moment.
+    "$here/jobs.sh" freeze
+    rm -rf "$state/taken" "$out/taken"
+    said=$("$here/take.sh" "http://127.0.0.1:$port" "$state/taken" --tries 3 2>&1) || status=$?
+    "$here/jobs.sh" thaw
     cp -r "$state/taken" "$out/taken"
     echo "$status $said" >"$out/reply.new"
     mv "$out/reply.new" "$out/reply"

@@ -6,12 +6,12 @@ set -euo pipefail
 
 usage() {
     cat <<'EOF'
-usage: jobs.sh start | wait | stop | pause | resume
+usage: jobs.sh start | wait | stop | freeze | thaw
   start   train-a: perftest (ib_write_bw with 2 queue pairs, and with 4) from rxe0 to rxe1
           train-b: ibv_rc_pingpong, two at a time, and waits until both have a queue pair in RTS
   wait    until both have a queue pair in RTS
   stop    ends both and removes their cgroups
-  pause   lets no new round begin (those that run go on for some ten seconds)
+  freeze  both hold still with the queue pairs they have, until thaw
 The log of each worker is in /run/jobs.
 EOF
 }
@@ -53,7 +53,6 @@ worker() { # JOB NAME FIRST_PORT NICE TOOL ARG...: runs in the job's cgroup
     renice -n "$nice" -p "$BASHPID" >/dev/null
     ulimit -l unlimited
     while true; do
-        while [[ -e $state/pause ]]; do sleep 0.1; done
         # A port of its own for each round: the last one's may be in TIME_WAIT.
         if round $((first + number % 50)) "$@"; then
             echo "round $number: done"
@@ -76,7 +75,6 @@ in_rts() { # JOB: has a queue pair in RTS that belongs to a process of its cgrou
 start() {
     [[ ! -e $cgroups/train-a ]] || die "the jobs run already"
     mkdir -p "$cgroups/train-a" "$cgroups/train-b" "$state"
-    rm -f "$state/pause"
     # The emulated processors are few: train-a, whose clients poll, gets less than one.
     echo +cpu >"$cgroups/cgroup.subtree_control"
     echo "70000 100000" >"$cgroups/train-a/cpu.max"
@@ -119,15 +117,23 @@ stop() {
             sleep 0.1
         done
     done
-    rm -f "$state/pause"
     echo "jobs: ended"
+}
+
+# The kernel answers for a frozen process (soft-RoCE acknowledges by itself), so that no queue pair times out.
+freeze() { # 1 or 0
+    local job
+    for job in train-a train-b; do
+        echo "$1" >"$cgroups/$job/cgroup.freeze"
+        until grep -q "frozen $1" "$cgroups/$job/cgroup.events"; do sleep 0.05; done
+    done
 }
 
 case ${1:-} in
     start) start ;;
     wait) wait_rts ;;
     stop) stop ;;
-    pause) mkdir -p "$state" && touch "$state/pause" ;;
-    resume) rm -f "$state/pause" ;;
+    freeze) freeze 1 ;;
+    thaw) freeze 0 ;;
     *) usage >&2; exit 2 ;;
 esac

@@ -44,7 +44,6 @@ clean() { # what a scenario left: its processes count against it
     fi
     find "$cgroups" -mindepth 1 -depth -type d -exec rmdir {} + 2>/dev/null
     until_true 10 no_user_qps || echo "queue pairs left: $(user_qps)"
-    rm -f /run/jobs/pause
     "$here/fabric.sh" loss 3
     return "$status"
 }

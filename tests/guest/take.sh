@@ -35,17 +35,15 @@ qps_of_page() {
         }
         $1 == "qpscope_qp_state" { print label("device"), label("qpn"), name[$3 + 1] }' "$1" | sort
 }
-# The sum of the ports' packet counters as the kernel, then as the page has them: a clock of the traffic.
-ticks_of_tool() { awk '{ for (i = 1; i < NF; i++) if ($i == "sent_pkts" || $i == "rcvd_pkts") sum += $(i + 1) } END { printf "%.0f", sum }' "$1"; }
-ticks_of_page() { awk '/^qpscope_hw_counters_total[{].*counter="(sent|rcvd)_pkts"/ { sum += $NF } END { printf "%.0f", sum }' "$1"; }
-
-# A page whose counters were read after FLOOR ticks; without traffic there is nothing to wait for, and 5 s do.
-page_after() {
-    local floor=$1 deadline=$((SECONDS + 5))
-    fetch /metrics >metrics.txt
-    while [[ $(ticks_of_page metrics.txt) -le $floor && $SECONDS -lt $deadline ]]; do
+# A page on which every device was read, and the table copied, after this call.
+new_page() {
+    local since deadline=$((SECONDS + 10))
+    since=$(date +%s.%N)
+    until fetch /metrics >metrics.txt && awk -v since="$since" '
+        /^qpscope_collector_last_success_timestamp_seconds[{]collector="hw_counters"/ { n++; if ($NF <= since) old = 1 }
+        END { exit old || !n }' metrics.txt; do
+        [[ $SECONDS -lt $deadline ]] || return 1
         sleep 0.2
-        fetch /metrics >metrics.txt
     done
 }
 
@@ -53,9 +51,11 @@ for ((try = 1; try <= tries; try++)); do
     rdma resource show qp >rdma-qp-before.txt
     rdma statistic show >rdma-statistic-before.txt
     rdma -j statistic show >rdma-statistic-before.json
-    # Two new pages: the reading behind the first may have begun before the files above were taken.
-    page_after "$(ticks_of_tool rdma-statistic-before.txt)"
-    page_after "$(ticks_of_page metrics.txt)"
+    # Twice: the reading behind the first may have begun before the files above were taken.
+    if ! new_page || ! new_page; then
+        why="qpscoped does not read the devices"
+        continue
+    fi
     fetch /metrics/qps >metrics_qps.txt
     rdma resource show qp >rdma-qp.txt
     rdma -j resource show qp >rdma-qp.json

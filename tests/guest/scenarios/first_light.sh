@@ -15,9 +15,13 @@ done
 wait_for 60 '[[ $(metric qpscope_port_retransmits_total "device=\"rxe0\"") -gt 0 ]]' 'rxe0 retransmits'
 wait_for 60 '[[ $(metric qpscope_port_rx_out_of_sequence_packets_total "device=\"rxe1\"") -gt 0 ]]' 'rxe1 receives out of sequence'
 
-"$GUEST_DIR/jobs.sh" pause
+"$GUEST_DIR/jobs.sh" wait
+"$GUEST_DIR/jobs.sh" freeze
 "$GUEST_DIR/take.sh" "http://127.0.0.1:$PORT" "$OUT/taken" || die "no one moment of page and rdma"
-"$GUEST_DIR/jobs.sh" resume
+"$GUEST_DIR/jobs.sh" thaw
+for job in train-a train-b; do
+    grep -q "workload=\"$job\"" "$OUT/taken/metrics_qps.txt" || die "no queue pair of $job was compared"
+done
 "$GUEST_DIR/agree.py" "$OUT/taken" || die "page and rdma disagree"
 for file in metrics metrics_qps; do
     complaints=$(promtool check metrics <"$OUT/taken/$file.txt" 2>&1) || true
