@@ -9,7 +9,7 @@
 #include "bpf/maps.bpf.h"
 
 /* The record is built here, since a ring reservation has a fixed size. All three tracepoints fire under one spin lock
- * (kernel/cgroup/cgroup-internal.h TRACE_CGROUP_PATH, 5.10 to 7.x), so one is enough. */
+ * (kernel/cgroup/cgroup-internal.h TRACE_CGROUP_PATH, read in 6.1 and 6.12), so one is enough. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);

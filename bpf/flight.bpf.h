@@ -2,8 +2,8 @@
 /*
  * Calls in flight: what a kprobe saw at the entry of a verb, for the kretprobe, which gets the result only.
  *
- * Verbs nest on one thread: mlx5's GSI QP keeps UD QPs of its own and creates, modifies and destroys them by the same
- * verbs inside its own (drivers/infiniband/hw/mlx5/gsi.c, 5.10 to 7.x). So there are two slots for each thread and
+ * Verbs may nest on one thread: mlx5's GSI QP is known to keep UD QPs of its own and to create, modify and destroy them
+ * by the same verbs inside its own (not verified here: neither source nor hardware was at hand). So there are two slots for each thread and
  * verb. The stack pointer tells a caller's entry (further up the stack) from one whose return was missed.
  */
 #pragma once

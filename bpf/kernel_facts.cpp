@@ -22,7 +22,7 @@ namespace qpscope {
 namespace {
 
 // Before 6.1, which brought this allocator, the kernel warns (and a host with panic_on_warn dies) when a tracing
-// program uses a BPF_F_NO_PREALLOC map (kernel/bpf/verifier.c check_map_prog_compatibility, seen on 5.10).
+// program uses a BPF_F_NO_PREALLOC map ("trace type BPF program uses run-time allocation", seen on 5.10).
 constexpr char kRunTimeAllocator[] = "bpf_mem_alloc_init";
 
 bool has_capability(unsigned number) {
@@ -140,8 +140,8 @@ std::optional<std::string> KernelFacts::no_kprobe(const std::string& symbol) con
 bool KernelFacts::allocates_at_run_time() const { return symbols_.find(kRunTimeAllocator)->second > 0; }
 
 std::optional<std::string> KernelFacts::kprobes_restricted() {
-  // Debian and Ubuntu kernels know levels above 2 (kernel/events/core.c perf_paranoid_any, their own patch), and from
-  // there on CAP_PERFMON does not do: perf_event_open wants CAP_SYS_ADMIN. Debian's default is 3.
+  // Debian's kernels know levels above 2, and from there on CAP_PERFMON does not do: perf_event_open says EACCES without
+  // CAP_SYS_ADMIN (seen on 5.10, 6.1, 6.12, 7.3 with the level at 3).
   constexpr int paranoid_any = 3;
   std::string level = read_file("/proc/sys/kernel/perf_event_paranoid");
   while (!level.empty() && level.back() == '\n') level.pop_back();
