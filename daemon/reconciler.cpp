@@ -163,6 +163,8 @@ void Reconciler::confirm(DeviceIndex index, Device& device) {
 }
 
 Result<QpRow> Reconciler::get(DeviceIndex index, const QpRecord& record) {
+  // On 5.10 GSI QPs have no port all their life, and netlink knows them by a number that needs one: nobody can ask for them.
+  if (is_special(record.type) && record.port.value == 0) return fail(ErrorCode::unsupported, "a GSI or SMI QP without a port cannot be asked for");
   ++firmware_commands_;
   // The kernel refuses a get without a port; for a QP that has none it answers EAGAIN on any port, or ENOENT if it is gone.
   const PortNum port = record.port.value ? record.port : PortNum{1};

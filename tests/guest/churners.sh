@@ -61,8 +61,8 @@ must_agree() { # DESCRIPTION
     local start=$SECONDS
     until agrees; do
         if [[ $((SECONDS - start)) -ge 30 ]]; then
-            cp -r "$STATE/taken" "$OUT/" 2>/dev/null
-            cat "$STATE/agree.log" "$STATE/balance.log" 2>/dev/null | tail -n 30
+            cp -r "$STATE/taken" "$OUT/" || true
+            tail -n 30 "$STATE/agree.log" "$STATE/balance.log" || true
             die "table and netlink do not agree: $1"
         fi
         sleep 0.2

@@ -46,11 +46,12 @@ class FakeQpSource : public QpSource {
     if (during_dump) during_dump();
     return out;
   }
-  Result<QpRow> get(DeviceIndex device, PortNum port, QpType, Qpn qpn) override {
+  Result<QpRow> get(DeviceIndex device, PortNum port, QpType type, Qpn qpn) override {
     ++gets;
     if (failing.contains("get")) return std::unexpected(failing["get"]);
     const QpRow* row = find(device, qpn.value);
-    if (!row) return std::unexpected(io_error("get QP", ENOENT));
+    // The kernel looks by restrack id: a special QP without a port is not found under a number that holds one.
+    if (!row || restrack_id(row->type, row->qpn, row->port) != restrack_id(type, qpn, port)) return std::unexpected(io_error("get QP", ENOENT));
     if (row->port != port) return std::unexpected(io_error("get QP", EAGAIN));
     return *row;
   }

@@ -33,6 +33,8 @@ metric qpscope_queue_pairs 'tenant="kernel",workload="ib_core"' >/dev/null || di
 # Both ports hand out the same numbers at the same time; each has its own record.
 same=$(grep -o 'qpscope_qp_info{device="[^"]*",port="[^"]*",qpn="[^"]*"' "$OUT/taken/metrics_qps.txt" | sort | uniq -d)
 [[ -z $same ]] || die "one queue pair twice: $same"
-grep -q '<[0-5]>' "$OUT/daemon.log" && die "the log is not quiet: $(grep '<[0-5]>' "$OUT/daemon.log" | head -n 1)"
+# But for probes that this kernel cannot have (5.10), which are named once.
+loud=$(grep '<[0-5]>' "$OUT/daemon.log" | grep -v '<4>probe .*: off: ' | head -n 1) || true
+[[ -z $loud ]] || die "the log is not quiet: $loud"
 stop_jobs
 wait_for 30 '! page /metrics/qps | grep -q "workload=\"train-"' 'the queue pairs of the jobs are gone from the page'

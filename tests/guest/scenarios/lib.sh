@@ -99,6 +99,7 @@ scenario_end() {
     trap - EXIT
     set +e
     [[ -z $JOBS ]] || { [[ $status -eq 0 ]] || tail -n 5 /run/jobs/*.log; stop_jobs; }
+    [[ $status -eq 0 ]] || { local own; own=$(jobs -p | grep -vx "${DAEMON_PID:-none}"); [[ -z $own ]] || xargs kill -KILL <<<"$own" 2>/dev/null; }
     end_daemon TERM || { say "FAIL: qpscoped did not end within 15 s"; [[ $status -ne 0 ]] || status=1; }
     if [[ $status -ne 0 && $status -ne 77 && -s $OUT/daemon.log ]]; then
         echo "-- the last lines of daemon.log:"

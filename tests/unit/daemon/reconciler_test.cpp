@@ -334,3 +334,11 @@ TEST_CASE("after lost events an older QP under netlink's number is no fault of B
   bench.ticks(5);
   CHECK(bench.self_check.verdict() != SelfCheck::Verdict::mismatch);
 }
+
+TEST_CASE("a GSI QP that never has a port stays, though nobody can ask for it", "[daemon.reconciler]") {
+  Bench bench;
+  bench.kernel.rows[kDev].push_back({.qpn = {1}, .type = QpType::gsi, .state = QpState::rts, .kern_name = "ib_core"});
+  bench.ticks(10);
+  CHECK(bench.table.holder(kDev, QpType::gsi, {1}, {0}));
+  CHECK(bench.table.totals().drift_table_only == 0);
+}
