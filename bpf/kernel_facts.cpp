@@ -6,6 +6,7 @@
 #include <linux/bpf.h>
 #include <linux/capability.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -135,6 +136,21 @@ std::optional<std::string> KernelFacts::no_kprobe(const std::string& symbol) con
   if (found == symbols_.end() || found->second == 0) return "no such symbol";
   if (found->second > 1) return "several symbols of that name";
   return std::nullopt;
+}
+
+std::optional<std::string> KernelFacts::trampolines_lose() const {
+  utsname name{};
+  uname(&name);
+  if (!kernel_preempts(name.version, read_file(sys_root_ + "/kernel/debug/sched/preempt"), read_file("/proc/cmdline"))) return std::nullopt;
+  return "this kernel preempts its own code, and a trampoline program that is preempted loses the calls of others on its CPU";
+}
+
+bool kernel_preempts(std::string_view version, std::string_view sched_preempt, std::string_view command_line) {
+  const auto has = [](std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; };
+  if (!has(version, "PREEMPT")) return false;
+  if (!has(version, "PREEMPT_DYNAMIC")) return true;  // PREEMPT, PREEMPT_RT, PREEMPT_LAZY
+  if (has(sched_preempt, "(")) return !has(sched_preempt, "(none)") && !has(sched_preempt, "(voluntary)");
+  return !has(command_line, "preempt=none") && !has(command_line, "preempt=voluntary");
 }
 
 bool KernelFacts::allocates_at_run_time() const { return symbols_.find(kRunTimeAllocator)->second > 0; }

@@ -33,6 +33,8 @@ class KernelFacts {
   // Why a trampoline (fentry, fexit) or a kprobe on `symbol` cannot work; nullopt: worth trying.
   std::optional<std::string> no_trampoline(const std::string& symbol) const;
   std::optional<std::string> no_kprobe(const std::string& symbol) const;
+  // Why trampolines would lose events here although they load; nullopt: they do not.
+  std::optional<std::string> trampolines_lose() const;
   // Whether a tracing program may use a map that allocates as it goes.
   bool allocates_at_run_time() const;
   // Set where kprobes are for CAP_SYS_ADMIN only and we do not have it: what an attach that was refused means.
@@ -46,6 +48,10 @@ class KernelFacts {
   btf* kernel_btf_ = nullptr;
   btf* module_btf_ = nullptr;  // on top of kernel_btf_; null: none
 };
+
+// Can kernel code be preempted on this kernel? From `uname -v`, debugfs sched/preempt ("none (voluntary) full"; may be empty)
+// and the kernel's command line. Where it cannot be told: yes.
+bool kernel_preempts(std::string_view version, std::string_view sched_preempt, std::string_view command_line);
 
 // The build id of a module's notes file, in hexadecimal; empty if there is none.
 std::string parse_build_id(std::string_view notes);

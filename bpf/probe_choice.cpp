@@ -20,10 +20,10 @@ Alternative parse_programs(bpf_object* object, std::string_view names) {
   return out;
 }
 
-std::optional<std::string> implausible(const Alternative& programs, bool trampolines, const KernelFacts& facts) {
+std::optional<std::string> implausible(const Alternative& programs, const std::optional<std::string>& no_trampolines, const KernelFacts& facts) {
   for (const auto& program : programs) {
     std::optional<std::string> why;
-    if (program.trampoline()) why = trampolines ? facts.no_trampoline(program.symbol) : "switched off";
+    if (program.trampoline()) why = no_trampolines ? no_trampolines : facts.no_trampoline(program.symbol);
     if (program.kprobe()) why = facts.no_kprobe(program.symbol);
     if (why) return program.symbol + ": " + *why;
   }
@@ -70,9 +70,9 @@ void Choice::switch_off(std::string why, bool waiting) {
   current_ = alternatives_.size();
 }
 
-void Choice::skip_implausible(bool trampolines, const KernelFacts& facts) {
+void Choice::skip_implausible(const std::optional<std::string>& no_trampolines, const KernelFacts& facts) {
   while (!off()) {
-    const auto why = implausible(programs(), trampolines, facts);
+    const auto why = implausible(programs(), no_trampolines, facts);
     if (!why) return;
     next(*why);
   }

@@ -46,8 +46,8 @@ class Choice {
   // The current alternative is not to be had: on to the next, or off. Reasons add up.
   void next(const std::string& why);
   void switch_off(std::string why, bool waiting = false);
-  // Passes over what cannot work on this kernel.
-  void skip_implausible(bool trampolines, const KernelFacts& facts);
+  // Passes over what cannot work on this kernel. `no_trampolines`: why none is wanted at all.
+  void skip_implausible(const std::optional<std::string>& no_trampolines, const KernelFacts& facts);
   ProbeStatus status() const;
   // Appends every kernel symbol that any alternative attaches to.
   void collect_symbols(std::vector<std::string>& out) const;

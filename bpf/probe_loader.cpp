@@ -48,7 +48,8 @@ class Loader {
 
   // False: nothing is left to load.
   bool choose() {
-    for (auto& choice : choices_) choice.skip_implausible(options_.trampolines, facts_);
+    const auto no_trampolines = options_.trampolines ? facts_.trampolines_lose() : std::optional<std::string>("switched off");
+    for (auto& choice : choices_) choice.skip_implausible(no_trampolines, facts_);
     all_or_none();
     return std::any_of(choices_.begin(), choices_.end(), [](const Choice& choice) { return !choice.off(); });
   }

@@ -19,7 +19,7 @@ namespace qpscope {
 struct ProbeOptions {
   std::string sys_root = "/sys";      // where module taint and build ids are read
   std::size_t ring_bytes = 8U << 20;  // a power of two and a multiple of the page size
-  bool trampolines = true;            // false: kprobes even where fentry and fexit could be had
+  bool trampolines = true;            // false: kprobes even where fentry and fexit could be had without loss
 };
 
 // One line of --check and one sample of qpscope_probe_attached.

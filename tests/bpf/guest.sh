@@ -281,7 +281,8 @@ if [[ ! -e /sys/module/ib_core ]]; then # as a scenario it finds the fabric up
 fi
 dev0=$(rdma dev show rxe0 | cut -d: -f1) dev1=$(rdma dev show rxe1 | cut -d: -f1)
 "$bin/qpscope-probe-dump" --seconds 0 | sed 's/^/  /'
-if [[ -e /sys/kernel/btf/ib_core ]]; then
+# Not where ib_core has no BTF (5.10), nor where a preempted trampoline would lose events (7.x).
+if "$bin/qpscope-probe-dump" --seconds 0 | grep -q '^probe qp_create how=fexit'; then
     story trampolines fexit
     churn churn_trampolines
     older_qp older_trampolines
