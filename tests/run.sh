@@ -7,8 +7,8 @@ usage() {
     cat <<'EOT'
 usage: run.sh [--no-guest] [--all-kernels]
 Installs what is missing (deploy/packages), builds Debug with AddressSanitizer and UBSan (build/debug) and Release
-(build/release), and runs the tests of both: check, unit, golden, daemon on the Debug tree; unit, golden, daemon, guest on
-the Release tree. Needs root and Debian 12 for the packages; says what a test that is skipped would need.
+(build/release), and runs the tests of both: check, unit, golden, daemon and two guest scenarios on the Debug tree; unit,
+golden, daemon and the whole guest on the Release tree. Needs root and Debian 12 for the packages; says what a test that is skipped would need.
   --no-guest     the quick loop: no guest (and none of its packages)
   --all-kernels  boot every kernel of tests/guest/kernels.txt, not only the default ones
 Exit code: 0 all passed; else that of the first step that failed, whose summary is printed last.
@@ -73,6 +73,7 @@ cd "$repo"
 step "configure debug" cmake --preset dev -DQPSCOPE_ALL_KERNELS=$all_kernels
 step "build debug" cmake --build --preset dev -j 2
 run_tests "$repo/build/debug" 2 check unit golden daemon
+if $guest; then run_tests "$repo/build/debug" 1 guest; fi
 step "configure release" cmake --preset release -DQPSCOPE_ALL_KERNELS=$all_kernels
 step "build release" cmake --build --preset release -j 2
 run_tests "$repo/build/release" 2 unit golden daemon

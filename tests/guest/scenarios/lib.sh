@@ -101,6 +101,8 @@ scenario_end() {
     [[ -z $JOBS ]] || { [[ $status -eq 0 ]] || tail -n 5 /run/jobs/*.log; stop_jobs; }
     [[ $status -eq 0 ]] || { local own; own=$(jobs -p | grep -vx "${DAEMON_PID:-none}"); [[ -z $own ]] || xargs kill -KILL <<<"$own" 2>/dev/null; }
     end_daemon TERM || { say "FAIL: qpscoped did not end within 15 s"; [[ $status -ne 0 ]] || status=1; }
+    # A sanitizer's finding shows here.
+    [[ $DAEMON_STATUS -eq 0 || $status -ne 0 ]] || { say "FAIL: qpscoped ended with status $DAEMON_STATUS"; status=1; }
     if [[ $status -ne 0 && $status -ne 77 && -s $OUT/daemon.log ]]; then
         echo "-- the last lines of daemon.log:"
         tail -n 40 "$OUT/daemon.log"
