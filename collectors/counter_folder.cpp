@@ -3,24 +3,36 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/text.h"
 
 namespace qpscope {
 
+std::optional<std::string_view> PolledFile::read(std::span<char> buffer, Reading& out, std::string_view source) {
+  if (!back_off_.due(out.now())) {
+    out.not_tried(*error_);
+    return std::nullopt;
+  }
+  auto text = file_.read(buffer);
+  if (text) {
+    back_off_.succeeded();
+    return *text;
+  }
+  out.failed(source, text.error());
+  error_ = std::move(text.error());
+  back_off_.failed(out.now());
+  return std::nullopt;
+}
+
 CounterFolder::CounterFolder(const Host& host, const std::string& path, std::string_view source, const Wanted& wanted) : source_(source) {
   auto names = host.root.list(path);
   if (!names) {
-    if (names.error().code != ErrorCode::not_found) unopened_.push_back(std::move(names.error()));
+    if (names.error().code != ErrorCode::not_found) unlisted_ = std::move(names.error());
     return;
   }
-  for (std::string& name : *names) {
-    if (!wanted(name)) continue;
-    if (auto file = KeptFile::open(host.root, path + "/" + name)) {
-      files_.push_back({std::move(name), std::move(*file)});
-    } else {
-      unopened_.push_back(std::move(file.error()));
-    }
+  for (const std::string& name : *names) {
+    if (wanted(name)) files_.push_back({name, PolledFile(host.root, path + "/" + name)});
   }
   // On mlx5 with optional counters only a read of index 0 refreshes the time stamp of the kernel's cache; any other file read
   // 10 ms later asks the firmware again (core/sysfs.c update_hw_stats, 6.1 and later). Read first, it serves the whole pass.
@@ -28,14 +40,15 @@ CounterFolder::CounterFolder(const Host& host, const std::string& path, std::str
 }
 
 void CounterFolder::read(Reading& out, const Take& take) {
-  for (const Error& error : std::exchange(unopened_, {})) out.failed(source_, error);
+  if (unlisted_ && !std::exchange(counted_, true)) {
+    out.failed(source_, *unlisted_);
+  } else if (unlisted_) {
+    out.not_tried(*unlisted_);
+  }
   std::array<char, 64> buffer;
   for (Named& one : files_) {
-    const auto text = one.file.read(buffer);
-    if (!text) {
-      out.failed(source_, text.error());
-      continue;
-    }
+    const auto text = one.file.read(buffer, out, source_);
+    if (!text) continue;
     if (const auto value = parse_u64(*text, one.file.path())) {
       take(one.name, *value);
     } else {

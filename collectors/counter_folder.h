@@ -4,14 +4,32 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "collectors/host/host.h"
+#include "core/back_off.h"
 #include "core/collector.h"
 
 namespace qpscope {
+
+// A file that is read on every pass, and less often while that fails.
+class PolledFile {
+ public:
+  PolledFile(const Sysroot& root, std::string path) : file_(KeptFile::later(root, std::move(path))) {}
+
+  // nullopt: it failed, now or when it was tried last; `out` knows. The text lives as long as `buffer`.
+  std::optional<std::string_view> read(std::span<char> buffer, Reading& out, std::string_view source);
+  const std::string& path() const { return file_.path(); }
+
+ private:
+  KeptFile file_;
+  BackOff back_off_;
+  std::optional<Error> error_;  // of the last try
+};
 
 class CounterFolder {
  public:
@@ -21,18 +39,20 @@ class CounterFolder {
   // A folder that does not exist holds no counters: many drivers have none. `source` names it in read_errors_total.
   CounterFolder(const Host& host, const std::string& path, std::string_view source, const Wanted& wanted);
 
-  // A file that cannot be read, or holds no number, is counted and loses that value alone.
+  // A file that cannot be read, or holds no number, is counted and loses that value alone; where reading fails it is tried
+  // again less and less often.
   void read(Reading& out, const Take& take);
   bool empty() const { return files_.empty(); }
 
  private:
   struct Named {
     std::string name;
-    KeptFile file;
+    PolledFile file;
   };
   std::string source_;
   std::vector<Named> files_;
-  std::vector<Error> unopened_;  // counted once, on the first read
+  std::optional<Error> unlisted_;  // counted once, on the first read: the folder is listed again when the device's shape changes
+  bool counted_ = false;
 };
 
 // A device's folder in the class, and the numbers of its ports, rising.

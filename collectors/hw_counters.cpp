@@ -3,6 +3,7 @@
 #include <array>
 
 #include "collectors/counter_folder.h"
+#include "collectors/counter_kinds.h"
 #include "collectors/driver.h"
 #include "collectors/registry.h"
 #include "collectors/vocabulary.h"
@@ -14,10 +15,13 @@ constexpr MetricDef kCounter{"qpscope_hw_counters_total", MetricType::counter, "
                              LabelNames{"device", "port", "counter"}};
 constexpr MetricDef kDeviceCounter{"qpscope_device_hw_counters_total", MetricType::counter,
                                    "A device's hardware counter by its kernel name (sysfs hw_counters of the device).", LabelNames{"device", "counter"}};
+constexpr MetricDef kValue{"qpscope_hw_value", MetricType::gauge,
+                           "What is no counter among the hardware counters, by its kernel name; port is empty for the device's own (sysfs hw_counters).",
+                           LabelNames{"device", "port", "counter"}};
 constexpr MetricDef kLifespan{"qpscope_hw_counters_lifespan_seconds", MetricType::gauge,
                               "How long the kernel serves hardware counters from its cache; port is empty for the device's own (sysfs hw_counters/lifespan).",
                               LabelNames{"device", "port"}};
-constexpr std::array<const MetricDef*, 3> kMetrics{&kCounter, &kDeviceCounter, &kLifespan};
+constexpr std::array<const MetricDef*, 4> kMetrics{&kCounter, &kDeviceCounter, &kValue, &kLifespan};
 
 class HwCounters : public Collector {
  public:
@@ -31,7 +35,7 @@ class HwCounters : public Collector {
 
   Result<> collect(Reading& out) override {
     for (Level& level : folders_) {
-      level.folder.read(out, [&](const std::string& name, std::uint64_t value) { add(out, level.port, name, static_cast<double>(value)); });
+      level.folder.read(out, [&](const std::string& name, std::uint64_t value) { add(out, level.port, name, value); });
     }
     return {};
   }
@@ -42,11 +46,15 @@ class HwCounters : public Collector {
     CounterFolder folder;
   };
 
-  void add(Reading& out, const std::string& port, const std::string& name, double value) const {
-    if (name == "lifespan") return out.add(kLifespan, {device_, port}, value / 1000);  // a setting in milliseconds
-    if (port.empty()) return out.add(kDeviceCounter, {device_, name}, value);
-    out.add(kCounter, {device_, port, name}, value);
-    if (const auto* meaning = hw_counter_meaning(driver_, name)) out.samples.push_back(canonical_sample(*meaning, device_, port, value));
+  void add(Reading& out, const std::string& port, const std::string& name, std::uint64_t raw) const {
+    if (name == "lifespan") return out.add(kLifespan, {device_, port}, static_cast<double>(raw) / 1000);  // a setting in milliseconds
+    const HwCounterKind is = hw_counter_kind(driver_, name);
+    if (is.gauge) return out.add(kValue, {device_, port, name}, static_cast<double>(raw));
+    const auto total = out.count({port, "hw_counters", name}, raw, is.kind);
+    if (!total) return;
+    if (port.empty()) return out.add(kDeviceCounter, {device_, name}, *total);
+    out.add(kCounter, {device_, port, name}, *total);
+    if (const auto* meaning = hw_counter_meaning(driver_, name)) out.samples.push_back(canonical_sample(*meaning, device_, port, *total));
   }
 
   const std::string device_, driver_;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "collectors/counter_folder.h"
+#include "collectors/counter_kinds.h"
 #include "collectors/registry.h"
 #include "collectors/vocabulary.h"
 
@@ -13,7 +14,12 @@ namespace {
 constexpr MetricDef kCounter{"qpscope_port_counters_total", MetricType::counter,
                              "A port counter by its kernel name; bytes are in the port families (sysfs ports/N/counters).",
                              LabelNames{"device", "port", "counter"}};
-constexpr std::array<const MetricDef*, 1> kMetrics{&kCounter};
+constexpr MetricDef kSaturated{"qpscope_port_counters_saturated", MetricType::gauge,
+                               "1 while a port counter is at its maximum: what happens then it does not show (sysfs ports/N/counters).",
+                               LabelNames{"device", "port", "counter"}};
+constexpr std::array<const MetricDef*, 2> kMetrics{&kCounter, &kSaturated};
+
+constexpr std::uint64_t kMost32 = 0xffff'ffff;
 
 bool is_traffic(std::string_view name) { return port_counter_meaning(name) != nullptr; }
 bool in_words(std::string_view name) { return name == "port_xmit_data" || name == "port_rcv_data"; }
@@ -22,17 +28,14 @@ class PortCounters : public Collector {
  public:
   PortCounters(const Host& host, const std::string& device, const CounterFolder::Wanted& wanted) : device_(device) {
     for (const std::string& port : port_numbers(host, device)) {
-      ports_.push_back({port, CounterFolder(host, device_path(device) + "/ports/" + port + "/counters", "counters", wanted)});
+      const std::string path = device_path(device) + "/ports/" + port + "/counters";
+      ports_.push_back({port, host.root.exists(path + "/unicast_rcv_packets"), CounterFolder(host, path, "counters", wanted)});
     }
   }
 
   Result<> collect(Reading& out) override {
     for (Port& port : ports_) {
-      port.folder.read(out, [&](const std::string& name, std::uint64_t value) {
-        const auto count = static_cast<double>(value);
-        if (!in_words(name)) out.add(kCounter, {device_, port.number, name}, count);
-        if (const auto* meaning = port_counter_meaning(name)) out.samples.push_back(canonical_sample(*meaning, device_, port.number, count));
-      });
+      port.folder.read(out, [&](const std::string& name, std::uint64_t raw) { add(out, port, name, raw); });
     }
     return {};
   }
@@ -40,8 +43,21 @@ class PortCounters : public Collector {
  private:
   struct Port {
     std::string number;
+    bool extended;  // 64-bit counters of bytes and packets
     CounterFolder folder;
   };
+
+  void add(Reading& out, Port& port, const std::string& name, std::uint64_t raw) const {
+    // Some kernels and cards have wide bytes and packets without the unicast files (core/sysfs.c pma_attrs_noietf).
+    port.extended |= is_traffic(name) && raw > kMost32;
+    const CounterKind kind = port_counter_kind(name, port.extended);
+    const auto total = out.count({port.number, "counters", name}, raw, kind);
+    if (!total) return;
+    if (saturated(raw, kind)) out.add(kSaturated, {device_, port.number, name}, 1);
+    if (!in_words(name)) out.add(kCounter, {device_, port.number, name}, *total);
+    if (const auto* meaning = port_counter_meaning(name)) out.samples.push_back(canonical_sample(*meaning, device_, port.number, *total));
+  }
+
   const std::string device_;
   std::vector<Port> ports_;
 };

@@ -76,7 +76,9 @@ class PortInfo : public Collector {
     if (ec != std::errc{} || !std::string_view(end, static_cast<std::size_t>(rate.data() + rate.size() - end)).starts_with(" Gb/sec")) {
       return out.failed("port", Error{ErrorCode::parse, 0, path + "/rate: " + quoted(rate) + " is no rate"});
     }
-    out.add(kRate, {device_, port}, gigabits * 1e9 / 8);
+    const double bytes_per_second = gigabits * 1e9 / 8;
+    out.ledger.line_rate(port, bytes_per_second);
+    out.add(kRate, {device_, port}, bytes_per_second);
   }
 
   void add_gids(Reading& out, const std::string& path, const std::string& port) const {

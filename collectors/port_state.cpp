@@ -24,8 +24,7 @@ class PortState : public Collector {
     for (const std::string& port : port_numbers(host, device)) {
       const std::string path = device_path(device) + "/ports/" + port;
       for (const auto& [def, name] : {std::pair(&kState, "/state"), std::pair(&kPhysical, "/phys_state")}) {
-        auto file = KeptFile::open(host.root, path + name);
-        if (file) files_.push_back({def, port, std::move(*file)});
+        if (host.root.exists(path + name)) files_.push_back({def, port, PolledFile(host.root, path + name)});
       }
     }
   }
@@ -33,11 +32,8 @@ class PortState : public Collector {
   Result<> collect(Reading& out) override {
     std::array<char, 64> buffer;
     for (Entry& entry : files_) {
-      const auto text = entry.file.read(buffer);
-      if (!text) {
-        out.failed("port", text.error());
-        continue;
-      }
+      const auto text = entry.file.read(buffer, out, "port");
+      if (!text) continue;
       // "4: ACTIVE": the number is the kernel's, the word for people.
       const auto number = parse_u64(text->substr(0, text->find(':')), entry.file.path());
       if (number) {
@@ -53,7 +49,7 @@ class PortState : public Collector {
   struct Entry {
     const MetricDef* def;
     std::string port;
-    KeptFile file;
+    PolledFile file;
   };
   const std::string device_;
   std::vector<Entry> files_;

@@ -51,8 +51,6 @@ std::string path_of_fd(int fd) {
   return {target.data(), static_cast<std::size_t>(n)};
 }
 
-bool descriptor_is_dead(int error) { return error == ENODEV || error == ENXIO || error == ESTALE || error == EBADF; }
-
 }  // namespace
 
 std::string quoted(std::string_view untrusted) {
@@ -209,7 +207,7 @@ Result<std::string_view> KeptFile::read(std::span<char> buffer) {
   while (n < 0 && errno == EINTR);
   if (n < 0) {
     const int error = errno;
-    if (descriptor_is_dead(error)) fd_ = Fd();
+    fd_ = Fd();
     return std::unexpected(io_error(path_, error));
   }
   if (static_cast<std::size_t>(n) == buffer.size()) {

@@ -61,11 +61,13 @@ class Sysroot {
 };
 
 // A file that is read again and again: opened once, then one pread(2) a read. Not thread-safe; the Sysroot must outlive it.
-// After an error that means "this descriptor is dead" (ENODEV when a sysfs folder went away with its device) the next
-// read() opens the path again: a device that was reloaded under its name comes back by itself.
+// After an error the next read() opens the path again: a sysfs folder that went away with its device leaves dead descriptors
+// (ENODEV), and a device that was reloaded under its name comes back by itself.
 class KeptFile {
  public:
   static Result<KeptFile> open(const Sysroot& root, std::string path);
+  // Opened by the first read(), whose error says why not.
+  static KeptFile later(const Sysroot& root, std::string path) { return KeptFile(root, std::move(path), Fd()); }
 
   // The bytes are in `buffer` and live as long as it. A file that fills the buffer is ErrorCode::limit: it may be longer.
   Result<std::string_view> read(std::span<char> buffer);

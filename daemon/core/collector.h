@@ -7,10 +7,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/clock.h"
+#include "core/counter_ledger.h"
 #include "core/error.h"
 #include "core/metric.h"
 
@@ -40,12 +43,18 @@ class ReadErrors {
 struct Reading {
   SampleList samples;
   ReadErrors& errors;
+  CounterLedger& ledger;  // the device's; every counter goes through count()
+  const ClockFn& now;
   // The first thing that went wrong in this pass and how many did, for the log; empty: nothing.
   std::string trouble;
   std::size_t troubles = 0;
 
   void add(const MetricDef& def, std::vector<std::string> labels, double value) { samples.push_back(sample(def, std::move(labels), value)); }
   void failed(std::string_view source, const Error& error);
+  // Still failing, but not tried in this pass (core/back_off.h): in trouble, but no new error.
+  void not_tried(const Error& error);
+  // Our total of a counter of which `raw` has just been read. nullopt where the ledger is full, which counts as a failure.
+  std::optional<double> count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind);
 };
 
 // One per device and subject; made when the device appears, gone with it. Called from that device's thread only, which

@@ -27,7 +27,9 @@ TEST_CASE("errno has its name, or its number", "[core.error]") {
 
 TEST_CASE("failed reads are counted by source and error, and the first is told", "[core.error]") {
   ReadErrors errors;
-  Reading reading{.samples = {}, .errors = errors};
+  CounterLedger ledger;
+  const ClockFn now = [] { return BootTime{}; };
+  Reading reading{.samples = {}, .errors = errors, .ledger = ledger, .now = now};
   reading.failed("counters", io_error("read a", EINVAL));
   reading.failed("counters", io_error("read b", EINVAL));
   reading.failed("port", Error{ErrorCode::parse, 0, "no number"});

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/counter_ledger.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace qpscope {
+namespace {
+
+constexpr double kFastest = 370e6;     // messages/s of the fastest NIC known (ConnectX-7 data sheet: 330 to 370 million)
+constexpr double kSmallestPacket = 64;  // bytes
+// The kernel may serve a value from its cache (hw_counters/lifespan, 10 ms by default): two samples can be further apart than
+// the two reads.
+constexpr double kCacheSeconds = 0.25;
+
+}  // namespace
+
+CounterLedger::CounterLedger(const LedgerImage& image) {
+  for (const LedgerImage::Counter& one : image.counters) {
+    if (entries_.size() == kMost) break;
+    entries_.insert_or_assign(one.key, Entry{CounterTotal(one.state), one.at});
+    faults_.try_emplace(one.key.port);
+  }
+  for (const auto& [port, faults] : image.ports) faults_.insert_or_assign(port, faults);
+}
+
+void CounterLedger::line_rate(const std::string& port, double bytes_per_second) {
+  events_per_second_[port] = std::min(kFastest, bytes_per_second / kSmallestPacket);
+}
+
+double CounterLedger::most_events(std::string_view port, BootTime from, BootTime to) const {
+  const auto known = events_per_second_.find(port);
+  const double rate = known == events_per_second_.end() ? kFastest : known->second;
+  return rate * (std::max(0.0, seconds(to, from)) + kCacheSeconds);
+}
+
+std::optional<double> CounterLedger::count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind, BootTime now, bool settles) {
+  auto found = entries_.find(key);
+  if (found == entries_.end()) {
+    if (entries_.size() == kMost) return std::nullopt;
+    found = entries_.emplace(CounterKey{std::string(key.port), std::string(key.source), std::string(key.name)}, Entry{}).first;
+    faults_.try_emplace(std::string(key.port));
+  }
+  Entry& entry = found->second;
+  const CounterState before = entry.total.state();
+  const CounterTotal::Step step = entry.total.sample(raw, kind, most_events(key.port, entry.at, now), settles);
+  if (step != CounterTotal::Step::waiting) entry.at = now;  // the time of `last`, which a waiting one has not moved
+  if (step == CounterTotal::Step::reset) faults_.find(key.port)->second.resets++;
+  if (step == CounterTotal::Step::gap) faults_.find(key.port)->second.gaps++;
+  changed_ |= step == CounterTotal::Step::first || before != entry.total.state();
+  return entry.total.value();
+}
+
+bool CounterLedger::take_changed() { return std::exchange(changed_, false); }
+
+LedgerImage CounterLedger::image() const {
+  LedgerImage out;
+  out.counters.reserve(entries_.size());
+  for (const auto& [key, entry] : entries_) out.counters.push_back({key, entry.total.state(), entry.at});
+  out.ports.insert(faults_.begin(), faults_.end());
+  return out;
+}
+
+}  // namespace qpscope

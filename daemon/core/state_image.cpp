@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/state_image.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace qpscope {
+namespace {
+
+constexpr std::string_view kHeader = "qpscope-state 1\n";
+constexpr std::string_view kHex = "0123456789abcdef";
+
+bool plain(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == ':'; }
+
+void put_word(std::string& out, std::string_view word) {
+  out += ' ';
+  if (word.empty()) out += '-';
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (plain(c)) {
+      out += c;
+    } else {
+      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+}
+
+void put_number(std::string& out, unsigned __int128 value) {
+  char digits[32];
+  std::size_t n = 0;
+  do digits[n++] = kHex[static_cast<unsigned>(value & 15)];
+  while ((value >>= 4) != 0);
+  out += ' ';
+  while (n > 0) out += digits[--n];
+}
+
+std::uint64_t hash(std::string_view text) {
+  std::uint64_t h = 0xcbf29ce484222325;
+  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return h;
+}
+
+// One line, word by word; a word that is not there or not as it should be makes the whole line bad.
+class Line {
+ public:
+  explicit Line(std::string_view text) : rest_(text) {}
+
+  std::string_view raw() {
+    const auto space = rest_.find(' ');
+    const std::string_view word = rest_.substr(0, space);
+    good_ &= !ended_ && !word.empty();
+    ended_ = space == std::string_view::npos;
+    rest_ = ended_ ? std::string_view() : rest_.substr(space + 1);
+    return word;
+  }
+  std::string word() {
+    std::string_view text = raw();
+    std::string out;
+    if (text == "-") return out;
+    while (!text.empty()) {
+      if (text[0] != '%') {
+        good_ &= plain(text[0]);
+        out += text[0];
+        text.remove_prefix(1);
+        continue;
+      }
+      const auto byte = text.size() < 3 ? std::nullopt : hexadecimal(text.substr(1, 2));
+      if (!byte) {
+        good_ = false;
+        break;
+      }
+      out += static_cast<char>(static_cast<unsigned char>(*byte));
+      text.remove_prefix(3);
+    }
+    return out;
+  }
+  unsigned __int128 wide() {
+    const auto value = hexadecimal(raw());
+    good_ &= value.has_value();
+    return value.value_or(0);
+  }
+  std::uint64_t number() {
+    const unsigned __int128 value = wide();
+    good_ &= value >> 64 == 0;
+    return static_cast<std::uint64_t>(value);
+  }
+  bool good() const { return good_ && ended_; }
+
+ private:
+  static std::optional<unsigned __int128> hexadecimal(std::string_view digits) {
+    if (digits.empty() || digits.size() > 32) return std::nullopt;
+    unsigned __int128 value = 0;
+    for (const char c : digits) {
+      const auto digit = kHex.find(c);
+      if (digit == std::string_view::npos) return std::nullopt;
+      value = value << 4 | digit;
+    }
+    return value;
+  }
+
+  std::string_view rest_;
+  bool good_ = true, ended_ = false;
+};
+
+// The lines between header and end.
+bool parse_line(Line line, StateImage& state, std::shared_ptr<LedgerImage>& open) {
+  const std::string_view kind = line.raw();
+  if (kind == "boot") {
+    state.boot_id = line.word();
+  } else if (kind == "device") {
+    open = std::make_shared<LedgerImage>();
+    DeviceLedger device{.name = line.word(), .guid = {}, .image = open};
+    device.guid = line.word();
+    state.devices.push_back(std::move(device));
+  } else if (kind == "port" && open) {
+    std::string port = line.word();
+    CounterFaults faults{.resets = line.number(), .gaps = 0};
+    faults.gaps = line.number();
+    open->ports[std::move(port)] = faults;
+  } else if (kind == "counter" && open && open->counters.size() < CounterLedger::kMost) {
+    LedgerImage::Counter& one = open->counters.emplace_back();
+    one.key.port = line.word();
+    one.key.source = line.word();
+    one.key.name = line.word();
+    one.state.total = line.wide();
+    one.state.last = line.number();
+    one.at.value = line.number();
+  } else {
+    return false;
+  }
+  return line.good();
+}
+
+}  // namespace
+
+std::string state_text(const StateImage& state) {
+  std::string out(kHeader);
+  out += "boot";
+  put_word(out, state.boot_id);
+  for (const DeviceLedger& device : state.devices) {
+    if (!device.image) continue;
+    out += "\ndevice";
+    put_word(out, device.name);
+    put_word(out, device.guid);
+    for (const auto& [port, faults] : device.image->ports) {
+      out += "\nport";
+      put_word(out, port);
+      put_number(out, faults.resets);
+      put_number(out, faults.gaps);
+    }
+    for (const LedgerImage::Counter& one : device.image->counters) {
+      out += "\ncounter";
+      for (const std::string* word : {&one.key.port, &one.key.source, &one.key.name}) put_word(out, *word);
+      put_number(out, one.state.total);
+      put_number(out, one.state.last);
+      put_number(out, one.at.value);
+    }
+  }
+  out += '\n';
+  const std::uint64_t sum = hash(out);
+  out += "end";
+  put_number(out, sum);
+  out += '\n';
+  return out;
+}
+
+Result<StateImage> parse_state(std::string_view text) {
+  if (text.size() > kMostStateBytes) return fail(ErrorCode::limit, "longer than " + std::to_string(kMostStateBytes) + " bytes");
+  if (!text.starts_with(kHeader)) return fail(ErrorCode::parse, "of another version, or no state at all");
+  const auto end = text.rfind("\nend ");
+  std::string sum = "end";
+  if (end != std::string_view::npos) put_number(sum, hash(text.substr(0, end + 1)));
+  if (end == std::string_view::npos || text.substr(end + 1) != sum + "\n") return fail(ErrorCode::parse, "damaged: its checksum is not that of its text");
+  StateImage state;
+  std::shared_ptr<LedgerImage> open;
+  std::string_view body = text.substr(kHeader.size(), end + 1 - kHeader.size());
+  for (std::size_t number = 2; !body.empty(); ++number) {
+    const auto length = body.find('\n');
+    if (!parse_line(Line(body.substr(0, length)), state, open)) return fail(ErrorCode::parse, "line " + std::to_string(number) + " is none");
+    body.remove_prefix(length + 1);
+  }
+  return state;
+}
+
+std::shared_ptr<const LedgerImage> take_image(std::vector<DeviceLedger>& from, const std::string& name, const std::string& guid,
+                                              const std::function<bool(const std::string& name)>& present) {
+  auto found = std::ranges::find_if(from, [&](const DeviceLedger& one) { return one.name == name && one.guid == guid; });
+  const bool zero = guid.find_first_not_of("0:") == std::string::npos;
+  if (found == from.end() && !zero && std::ranges::count(from, guid, &DeviceLedger::guid) == 1) {
+    found = std::ranges::find(from, guid, &DeviceLedger::guid);
+    if (present(found->name)) return nullptr;
+  }
+  if (found == from.end()) return nullptr;
+  auto image = std::move(found->image);
+  from.erase(found);
+  return image;
+}
+
+}  // namespace qpscope

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/counter_total.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <initializer_list>
+#include <vector>
+
+using namespace qpscope;
+using Step = CounterTotal::Step;
+
+namespace {
+
+constexpr double kOneSecond = 370e6;  // events
+constexpr std::uint64_t kMost64 = ~std::uint64_t{0};
+constexpr std::uint64_t k2to32 = std::uint64_t{1} << 32;
+
+struct After {
+  double total;
+  std::vector<Step> steps;
+};
+After samples(CounterKind kind, std::initializer_list<std::uint64_t> raws, bool settles = false, double most = kOneSecond) {
+  CounterTotal total;
+  After out{};
+  for (const std::uint64_t raw : raws) out.steps.push_back(total.sample(raw, kind, most, settles));
+  out.total = total.value();
+  return out;
+}
+std::size_t resets(const After& after) { return static_cast<std::size_t>(std::ranges::count(after.steps, Step::reset)); }
+
+}  // namespace
+
+TEST_CASE("a total starts at the kernel's value and follows it", "[core.counter_total]") {
+  CHECK(samples(kWide, {7}).total == 7);
+  CHECK(samples(kWide, {7, 7, 9, 20}).total == 20);
+  CHECK(samples(kWraps32, {7, 4'000'000'000}).total == 4e9);  // a rise is what it looks like: sums may have any step
+  CHECK(samples(kWide, {0, kMost64}).total == static_cast<double>(kMost64));
+  CHECK(samples(kWide, {7, 9}).steps == std::vector{Step::first, Step::added});
+}
+
+TEST_CASE("a 32-bit counter wraps: the step is signed, modulo 2^32", "[core.counter_total]") {
+  CHECK(samples(kWraps32, {4'294'967'290, 5}).total == 4'294'967'301);
+  CHECK(samples(kWraps32, {5'000'000'000, 5'000'000'010 - k2to32}).total == 5'000'000'010);  // one summand's wrap
+  const After twice = samples(kWraps32, {4'294'967'290, 5, 2'000'000'000, 4'294'967'295, 0, 1});
+  CHECK(twice.total == 2.0 * k2to32 + 1);
+  CHECK(resets(twice) == 0);
+}
+
+TEST_CASE("a fall is a reset once a second sample confirms it", "[core.counter_total]") {
+  const After wide = samples(kWide, {1'000'000'000'000, 0, 0});
+  CHECK(wide.total == 1e12);
+  CHECK(wide.steps == std::vector{Step::first, Step::waiting, Step::reset});
+  CHECK(samples(kWide, {1'000'000'000'000, 0, 5, 9}).total == 1e12 + 9);  // what came after the first low sample counts
+  const After narrow = samples(kWraps32, {4000, 3, 3});
+  CHECK(narrow.total == 4000);
+  CHECK(resets(narrow) == 1);
+  CHECK(resets(samples(kWraps32, {7'000'000'000, 0, 0})) == 1);   // too far for one wrap
+  CHECK(resets(samples(kWraps32, {2 * k2to32 - 5, 0, 0})) == 1);  // the same, though modulo 2^32 it is near
+  CHECK(resets(samples(saturating(16), {65535, 2, 2})) == 1);
+  // Low once is no reset.
+  const After blip = samples(kWide, {100, 90, 110});
+  CHECK(blip.total == 110);
+  CHECK(resets(blip) == 0);
+  // Twice reset is reset twice.
+  const After again = samples(kWide, {100, 10, 10, 20, 1, 2});
+  CHECK(again.total == 111);
+  CHECK(resets(again) == 2);
+}
+
+TEST_CASE("more than could have happened is no wrap", "[core.counter_total]") {
+  CHECK(samples(kWraps32, {4'294'967'290, 1'000'000'000, 1'000'000'000}, false, 1e9).total == 4'294'967'290);
+  CHECK(samples(kWraps32, {4'294'967'290, 1'000'000'000, 1'000'000'000}, false, 1.1e9).total == 5'294'967'296);
+}
+
+TEST_CASE("64 bits wrap too", "[core.counter_total]") {
+  const After after = samples(kWide, {kMost64 - 5, 5});
+  CHECK(after.steps.back() == Step::added);
+  CounterTotal total;
+  total.sample(kMost64 - 5, kWide, kOneSecond, false);
+  total.sample(5, kWide, kOneSecond, false);
+  CHECK(total.state().total == (static_cast<unsigned __int128>(1) << 64) + 5);
+}
+
+TEST_CASE("a port with counter sets: a surplus is neither kept nor a reset", "[core.counter_total]") {
+  for (const CounterKind kind : {kWraps32, kWide}) {
+    const After released = samples(kind, {100, 140, 110, 110}, true);
+    CHECK(released.total == 110);
+    CHECK(resets(released) == 0);
+    // It never fell on the way.
+    CHECK(samples(kind, {100, 140}, true).total == 100);
+    CHECK(samples(kind, {100, 140, 110}, true).total == 110);
+    CHECK(samples(kind, {100, 140, 150}, true).total == 140);
+    CHECK(samples(kind, {100, 140, 150, 150}, true).total == 150);
+    CHECK(samples(kind, {100, 140, 100, 100}, true).total == 100);
+    CHECK(resets(samples(kind, {100, 140, 100, 100}, true)) == 0);
+    CHECK(resets(samples(kind, {100, 140, 3, 3}, true)) == 1);
+  }
+  CHECK(samples(kWraps32, {4'294'967'290, 5, 5}, true).total == 4'294'967'301);  // a wrap settles like any rise
+  CHECK(resets(samples(kWide, {100, 140, 110, 110})) == 1);                      // without sets it is one
+}
+
+TEST_CASE("after a gap in which 2^31 events were possible nothing is guessed", "[core.counter_total]") {
+  constexpr double kGap = 2147483648.0;
+  CHECK(samples(kWraps32, {100, 150}, false, kGap).steps.back() == Step::gap);
+  CHECK(samples(kWraps32, {100, 150}, false, kGap).total == 150);
+  CHECK(samples(kWraps32, {4'294'967'290, 5}, false, kGap).total == 4'294'967'290);  // a wrap, or a reset?
+  CHECK(samples(kWraps32, {100, 100}, false, kGap).steps.back() == Step::added);     // nothing moved, nothing is lost
+  CHECK(samples(kWide, {100, 150}, false, kGap).steps.back() == Step::added);
+  CHECK(samples(saturating(8), {100, 150}, false, kGap).steps.back() == Step::added);
+  // Counted on from there.
+  CounterTotal total;
+  total.sample(4'294'967'290, kWraps32, kOneSecond, false);
+  total.sample(5, kWraps32, kGap, false);
+  total.sample(8, kWraps32, kOneSecond, false);
+  CHECK(total.value() == 4'294'967'293);
+}
+
+TEST_CASE("saturated is at the maximum of its width", "[core.counter_total]") {
+  CHECK(saturated(15, saturating(4)));
+  CHECK(saturated(255, saturating(8)));
+  CHECK(saturated(65535, saturating(16)));
+  CHECK(saturated(4'294'967'295, saturating(32)));
+  CHECK_FALSE(saturated(254, saturating(8)));
+  CHECK_FALSE(saturated(4'294'967'295, kWraps32));
+  CHECK_FALSE(saturated(kMost64, kWide));
+}
+
+TEST_CASE("a total goes on from what was kept", "[core.counter_total]") {
+  CounterTotal total(CounterState{.total = 5'000'000'000, .last = 4'294'967'290});
+  CHECK(total.sample(5, kWraps32, kOneSecond, false) == Step::added);
+  CHECK(total.value() == 5'000'000'011);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/state_image.h"
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <random>
+
+using namespace qpscope;
+
+namespace {
+
+std::shared_ptr<const LedgerImage> image(std::uint64_t last, std::string name = "out_of_sequence") {
+  LedgerImage out;
+  out.counters.push_back({{"1", "hw_counters", std::move(name)}, {.total = last, .last = last}, {123}});
+  out.ports["1"] = {.resets = 2, .gaps = 3};
+  return std::make_shared<const LedgerImage>(std::move(out));
+}
+
+StateImage full() {
+  StateImage state{.boot_id = "7c3a9d5e-0000-4000-8000-123456789abc", .devices = {}};
+  state.devices.push_back({.name = "mlx5_0", .guid = "0c42:a103:0065:1a2b", .image = image(5)});
+  LedgerImage odd;
+  for (const char* name : {"", "-", "a b", "a_b", "a,b", "a%20b", "\"\\\n", "\xff\xc3\xa4"}) {
+    constexpr std::uint64_t kGreatest = ~std::uint64_t{0};
+    odd.counters.push_back({{"", "hw_counters", name}, {.total = static_cast<unsigned __int128>(kGreatest) * 5, .last = kGreatest}, {kGreatest}});
+  }
+  odd.ports[""] = {};
+  state.devices.push_back({.name = "a\nname", .guid = "", .image = std::make_shared<const LedgerImage>(std::move(odd))});
+  return state;
+}
+
+// With the checksum that belongs to it: what only the lines themselves can refuse.
+std::string sealed(const std::string& lines) {
+  std::uint64_t h = 0xcbf29ce484222325;
+  for (const char c : lines) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  char end[32];
+  std::snprintf(end, sizeof end, "end %llx\n", static_cast<unsigned long long>(h));
+  return lines + end;
+}
+
+bool nobody(const std::string&) { return false; }
+
+}  // namespace
+
+TEST_CASE("state survives being text", "[core.state_image]") {
+  const StateImage state = full();
+  const auto back = parse_state(state_text(state));
+  REQUIRE(back);
+  CHECK(back->boot_id == state.boot_id);
+  REQUIRE(back->devices.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(back->devices[i].name == state.devices[i].name);
+    CHECK(back->devices[i].guid == state.devices[i].guid);
+    CHECK(*back->devices[i].image == *state.devices[i].image);
+  }
+  CHECK(state_text(*back) == state_text(state));
+  // A device of which nothing is counted yet has nothing to keep.
+  CHECK(parse_state(state_text({.boot_id = "b", .devices = {{.name = "mlx5_0"}}}))->devices.empty());
+  CHECK(parse_state(state_text({}))->boot_id.empty());
+}
+
+TEST_CASE("the text is what the header shows", "[core.state_image]") {
+  CHECK(state_text({.boot_id = "b", .devices = {{.name = "mlx5 0", .guid = "0c42:a103", .image = image(26)}}}) ==
+        sealed("qpscope-state 1\nboot b\ndevice mlx5%200 0c42:a103\nport 1 2 3\ncounter 1 hw_counters out_of_sequence 1a 1a 7b\n"));
+}
+
+TEST_CASE("damage takes the whole file", "[core.state_image]") {
+  const std::string text = state_text(full());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    CHECK_FALSE(parse_state(text.substr(0, i)));
+    for (const int flip : {1, 0x20, 0x80}) {
+      std::string bad = text;
+      bad[i] = static_cast<char>(bad[i] ^ flip);
+      CHECK_FALSE(parse_state(bad));
+    }
+  }
+  CHECK_FALSE(parse_state(text + "\n"));
+  CHECK_FALSE(parse_state(text + text));
+  CHECK(parse_state(sealed("qpscope-state 2\nboot b\n")).error().what == "of another version, or no state at all");
+  CHECK(parse_state(std::string(kMostStateBytes + 1, 'x')).error().code == ErrorCode::limit);
+}
+
+TEST_CASE("lines that are none are refused though the checksum is right", "[core.state_image]") {
+  const std::string header = "qpscope-state 1\n", device = header + "boot b\ndevice d -\n";
+  REQUIRE(parse_state(sealed(header + "boot b\n")));
+  REQUIRE(parse_state(sealed(device + "port 1 0 0\ncounter 1 counters x 1 1 1\n")));
+  for (const char* line : {"", " ", "boot", "boot b c", "boot b ", "boot  b", "boot %", "boot %4", "boot %zz", "boot a/b",
+                           "port 1 0 0", "counter 1 c x 1 1 1", "nonsense 1"}) {
+    INFO(line);
+    CHECK_FALSE(parse_state(sealed(header + line + "\n")));
+  }
+  for (const char* line : {"device", "device d", "device d - -", "port 1 0", "port 1 0 0 0", "port 1 g 0", "port 1 -1 0", "counter 1 c x 1 1",
+                           "counter 1 c x 1 1 1 1", "counter 1 c x 1 10000000000000000 1", "counter 1 c x 100000000000000000000000000000000 1 1",
+                           "counter 1 c x 1 F 1", "counter 1 c x 1  1"}) {
+    INFO(line);
+    CHECK_FALSE(parse_state(sealed(device + line + "\n")));
+  }
+  std::string many = device;
+  for (std::size_t i = 0; i <= CounterLedger::kMost; ++i) many += "counter 1 c x 1 1 1\n";
+  CHECK_FALSE(parse_state(sealed(many)));
+}
+
+TEST_CASE("random bytes do no harm", "[core.state_image]") {
+  std::mt19937 random(1);
+  const std::string good = state_text(full());
+  const std::string bytes = "0a %-\n:boot device port counter end qpscope-state 1\xff";
+  for (int round = 0; round < 20'000; ++round) {
+    std::string body = round % 2 ? good.substr(0, random() % good.size()) : "qpscope-state 1\n";
+    for (auto n = random() % 60; n > 0; --n) {
+      const char c = random() % 4 ? bytes[random() % bytes.size()] : static_cast<char>(random());
+      if (!body.empty() && random() % 2) {
+        body[random() % body.size()] = c;
+      } else {
+        body += c;
+      }
+    }
+    CHECK_FALSE(parse_state(body));
+    (void)parse_state(sealed(body + "\n"));
+  }
+}
+
+TEST_CASE("a device finds its totals by GUID and name", "[core.state_image]") {
+  const auto a = image(1), b = image(2), c = image(3);
+  const std::string guid_a = "0c42:a103:0000:0001", guid_b = "0c42:a103:0000:0002", zero = "0000:0000:0000:0000";
+  std::vector<DeviceLedger> kept{{"mlx5_0", guid_a, a}, {"mlx5_1", guid_b, b}, {"vf0", zero, c}};
+  const std::vector<DeviceLedger> all = kept;
+  CHECK(take_image(kept, "mlx5_0", guid_a, nobody) == a);
+  CHECK(kept.size() == 2);
+  CHECK(take_image(kept, "mlx5_0", guid_a, nobody) == nullptr);  // taken
+  kept = all;
+  CHECK(take_image(kept, "renamed", guid_b, nobody) == b);
+  kept = all;
+  CHECK(take_image(kept, "twin", guid_b, [](const std::string& name) { return name == "mlx5_1"; }) == nullptr);
+  CHECK(take_image(kept, "mlx5_0", guid_b, [](const std::string& name) { return name == "mlx5_1"; }) == nullptr);  // another card, that name
+  CHECK(take_image(kept, "vf9", zero, nobody) == nullptr);
+  CHECK(take_image(kept, "vf9", "", nobody) == nullptr);
+  CHECK(take_image(kept, "vf0", zero, nobody) == c);
+  kept = {{"vf0", guid_a, a}, {"vf1", guid_a, b}};
+  CHECK(take_image(kept, "vf2", guid_a, nobody) == nullptr);  // whose?
+  CHECK(take_image(kept, "vf1", guid_a, nobody) == b);
+}
