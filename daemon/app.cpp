@@ -52,6 +52,10 @@ Result<> App::run() {
                                 [this](const HttpRequest& request) { return pages_.answer(request); });
   if (!http) return std::unexpected(std::move(http.error()));
   http_ = std::move(*http);
+  if (root_.exists("/run")) {
+    state_.emplace(root_);
+    devices_.take_over(state_->load());
+  }
   tracker_.start();
 
   const auto step = static_cast<std::uint64_t>(config_.sampling.interval * 1e9);
@@ -86,7 +90,9 @@ void App::publish() {
   devices_.fill(*snapshot);
   tracker_.fill(*snapshot);
   SelfView self{.devices_found = devices_.size(), .samplers = devices_.states(), .tenant_overflows = tracker_.tenant_overflows(),
-                .wall_minus_boot = wall_minus_boot()};
+                .state_saved = std::nullopt, .wall_minus_boot = wall_minus_boot()};
+  // Before anybody sees the totals: what was shown once is never taken back.
+  if (state_) self.state_saved = state_->save(devices_.ledgers());
   if (const EventLoop* events = tracker_.events()) {
     self.probes = events->status();
     self.losses = events->losses();

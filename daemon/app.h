@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "collectors/host/host.h"
@@ -12,6 +13,7 @@
 #include "exporters/http.h"
 #include "exporters/pages.h"
 #include "qp_tracker.h"
+#include "state_file.h"
 #include "store.h"
 
 namespace qpscope {
@@ -36,6 +38,7 @@ class App {
   const Config config_;
   const Sysroot root_;
   const Host host_;
+  std::optional<StateFile> state_;  // where the root has a /run
   Devices devices_;
   QpTracker tracker_;
   SnapshotStore store_;

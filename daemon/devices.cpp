@@ -16,6 +16,8 @@ bool matches(const std::vector<std::string>& patterns, const std::string& name) 
   return std::ranges::any_of(patterns, [&](const std::string& pattern) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
 }
 
+constexpr std::size_t kMostAbsent = 64;  // devices that went away whose totals are kept
+
 }  // namespace
 
 void Devices::scan(Start start) {
@@ -33,18 +35,37 @@ void Devices::scan(Start start) {
   });
   for (auto it = gone; it != samplers_.end(); ++it) {
     log::info("device " + safe_text((*it)->device()) + " is gone");
-    (*it)->request_stop();
-    retired_.push_back(std::move(*it));
+    retire(std::move(*it));
   }
   samplers_.erase(gone, samplers_.end());
   std::erase_if(retired_, [](const auto& sampler) { return sampler->finished_within(0); });
 
   for (const std::string& name : *names) {
     if (std::ranges::any_of(samplers_, [&](const auto& sampler) { return sampler->device() == name; })) continue;
-    log::info("device " + safe_text(name) + " found");
-    samplers_.push_back(std::make_unique<DeviceSampler>(host_, name, config_.sampling, boot_now));
-    if (start == Start::yes) samplers_.back()->start();
+    add(name, *names, start);
   }
+}
+
+void Devices::add(const std::string& name, const std::vector<std::string>& present, Start start) {
+  log::info("device " + safe_text(name) + " found");
+  DeviceLedger device{.name = name, .guid = {}, .image = nullptr};
+  // The kernel's own copy: a read that asks no hardware.
+  if (const auto guid = host_.root.read_text("/sys/class/infiniband/" + name + "/node_guid")) device.guid = trim(*guid).substr(0, kMaxText);
+  device.image = take_image(absent_, name, device.guid, [&](const std::string& other) { return std::ranges::find(present, other) != present.end(); });
+  samplers_.push_back(std::make_unique<DeviceSampler>(host_, std::move(device), config_.sampling, boot_now));
+  if (start == Start::yes) samplers_.back()->start();
+}
+
+void Devices::retire(std::unique_ptr<DeviceSampler> sampler) {
+  sampler->request_stop();
+  if (DeviceLedger ledger = sampler->state().ledger; ledger.image) {
+    if (absent_.size() >= kMostAbsent) {
+      log::info("totals of " + safe_text(absent_.front().name) + " are forgotten: too many devices went away");
+      absent_.erase(absent_.begin());
+    }
+    absent_.push_back(std::move(ledger));
+  }
+  retired_.push_back(std::move(sampler));
 }
 
 void Devices::pass() {
@@ -73,6 +94,12 @@ void Devices::fill(Snapshot& snapshot) const {
       if (output.samples && seconds(snapshot.at, output.last_success) <= stale_after) snapshot.samples.push_back(output.samples);
     }
   }
+}
+
+std::vector<DeviceLedger> Devices::ledgers() const {
+  std::vector<DeviceLedger> out = absent_;
+  for (const auto& sampler : samplers_) out.push_back(sampler->state().ledger);
+  return out;
 }
 
 bool Devices::sampled() const {

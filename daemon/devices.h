@@ -10,6 +10,7 @@
 #include "collectors/host/host.h"
 #include "config/config.h"
 #include "core/snapshot.h"
+#include "core/state_image.h"
 #include "sampler.h"
 
 namespace qpscope {
@@ -17,6 +18,9 @@ namespace qpscope {
 class Devices {
  public:
   Devices(const Host& host, const Config& config) : host_(host), config_(config) {}
+
+  // The totals of an earlier run, before the first scan.
+  void take_over(std::vector<DeviceLedger> ledgers) { absent_ = std::move(ledgers); }
 
   enum class Start : bool { no, yes };
   // Follows the devices that come and go: one readdir, which never asks hardware. Start::no makes samplers without threads.
@@ -29,15 +33,21 @@ class Devices {
   // Adds every sample that is not stale to the snapshot.
   void fill(Snapshot& snapshot) const;
   std::vector<std::pair<std::string, DeviceSampler::State>> states() const;
+  // The totals of every device, and of those that are not there and may come back. At least as new as what fill() gave before.
+  std::vector<DeviceLedger> ledgers() const;
   std::size_t size() const { return samplers_.size(); }
   // Every collector of every device has ended a pass, well or not.
   bool sampled() const;
 
  private:
+  void add(const std::string& name, const std::vector<std::string>& present, Start start);
+  void retire(std::unique_ptr<DeviceSampler> sampler);
+
   const Host& host_;
   const Config& config_;
   std::vector<std::unique_ptr<DeviceSampler>> samplers_;
   std::vector<std::unique_ptr<DeviceSampler>> retired_;  // of devices that went away; their threads may be stuck
+  std::vector<DeviceLedger> absent_;                     // totals of devices that are not there, the oldest first
   bool absence_logged_ = false;
 };
 

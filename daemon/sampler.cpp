@@ -12,12 +12,15 @@
 namespace qpscope {
 namespace {
 
+constexpr double kQuietSeconds = 2;   // well below what a 32-bit counter of a fast port may go unseen
 constexpr double kYoungSeconds = 10;  // ports and counters are registered soon after their device
 
 }  // namespace
 
-DeviceSampler::DeviceSampler(const Host& host, std::string device, const SamplingConfig& config, ClockFn now)
-    : host_(host), device_(std::move(device)), config_(config), now_(std::move(now)) {
+DeviceSampler::DeviceSampler(const Host& host, DeviceLedger device, const SamplingConfig& config, ClockFn now)
+    : host_(host), device_(device.name), config_(config), now_(std::move(now)) {
+  if (device.image) ledger_ = CounterLedger(*device.image);
+  state_.ledger = std::move(device);
   for (const CollectorRow* row : collector_rows()) {
     slots_.push_back({.row = row, .collector = nullptr, .due = {}});
     state_.outputs.push_back({.collector = row->name, .clock = row->clock});
@@ -97,11 +100,17 @@ void DeviceSampler::follow_shape() {
 
 void DeviceSampler::collect(Slot& slot, std::size_t index) {
   const BootTime began = now_();
-  Reading reading{.samples = {}, .errors = errors_};
+  Reading reading{.samples = {}, .errors = errors_, .ledger = ledger_, .now = now_};
   // Made here and not with the sampler: opening a file may hang just like reading it.
   if (!slot.collector) slot.collector = slot.row->make(host_, device_);
   const Result<> done = slot.collector->collect(reading);
   const BootTime ended = now_();
+  std::shared_ptr<const LedgerImage> image;
+  // A quiet counter's time moves on too: a restart must not take the quiet for a gap.
+  if (ledger_.take_changed() || seconds(ended, image_at_) >= kQuietSeconds) {
+    image = std::make_shared<const LedgerImage>(ledger_.image());
+    image_at_ = ended;
+  }
   log_trouble(slot, done ? reading.trouble : done.error().what, done ? reading.troubles : 1);
 
   const std::lock_guard lock(mutex_);
@@ -114,6 +123,7 @@ void DeviceSampler::collect(Slot& slot, std::size_t index) {
     output.last_success = ended;
   }
   state_.errors = errors_.counts();
+  if (image) state_.ledger.image = std::move(image);
 }
 
 // Once when it starts and once when it ends: the rest is in qpscope_read_errors_total.

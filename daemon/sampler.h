@@ -16,6 +16,7 @@
 #include "config/config.h"
 #include "core/clock.h"
 #include "core/collector.h"
+#include "core/state_image.h"
 
 namespace qpscope {
 
@@ -34,9 +35,11 @@ class DeviceSampler {
   struct State {
     std::vector<Output> outputs;
     std::map<ReadErrors::Key, std::uint64_t> errors;
+    DeviceLedger ledger;        // at least as new as the samples
   };
 
-  DeviceSampler(const Host& host, std::string device, const SamplingConfig& config, ClockFn now);
+  // Totals go on from the device's image, if it has one.
+  DeviceSampler(const Host& host, DeviceLedger device, const SamplingConfig& config, ClockFn now);
   ~DeviceSampler();  // joins
 
   void start();
@@ -69,6 +72,8 @@ class DeviceSampler {
   std::vector<Slot> slots_;  // the thread's own
   std::string shape_;        // the thread's own: what the collectors were made for
   ReadErrors errors_;        // the thread's own
+  CounterLedger ledger_;     // the thread's own
+  BootTime image_at_;        // the thread's own: when the ledger was last put into state_
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   State state_;

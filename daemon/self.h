@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct SelfView {
   EventLosses losses;
   std::map<std::string, std::uint64_t> events;
   std::uint64_t tenant_overflows = 0;
+  std::optional<bool> state_saved;  // nullopt: no state is kept
   double wall_minus_boot = 0;
 };
 

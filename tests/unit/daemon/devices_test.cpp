@@ -77,3 +77,26 @@ TEST_CASE("stopping names nobody when every thread ends", "[daemon.devices]") {
   CHECK(devices.stop(10).empty());
   CHECK(devices.size() == 0);
 }
+
+TEST_CASE("totals outlive a device that goes away and comes back, also under another name", "[daemon.devices]") {
+  Site site;
+  Config config;
+  Devices devices(site.host, config);
+  const auto round = [&](const std::string& device, std::string_view words) {
+    add_device(site.tree, device);
+    site.tree.file(device + "/ports/1/counters/port_xmit_data", words);
+    devices.scan(Devices::Start::no);
+    devices.pass();
+    devices.pass();
+    const auto total = value(devices.states().at(0).second, "port_traffic", "qpscope_port_tx_bytes_total");
+    std::filesystem::remove_all(site.tree.at(device));
+    devices.scan(Devices::Start::no);
+    CHECK(devices.size() == 0);
+    CHECK(devices.ledgers().size() == 1);
+    return total;
+  };
+  CHECK(round(kDevice, "100\n") == 400);
+  CHECK(round(kDevice, "3\n") == 400);  // a reloaded driver starts at 0
+  CHECK(round("sys/class/infiniband/renamed", "5\n") == 408);
+  CHECK(devices.ledgers()[0].image->ports.at("1").resets == 1);
+}
