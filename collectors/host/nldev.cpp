@@ -3,6 +3,7 @@
 
 #include <libmnl/libmnl.h>
 #include <rdma/rdma_netlink.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -67,7 +68,10 @@ Result<> Nldev::send(int command, bool dump, std::initializer_list<Attribute> at
   header->nlmsg_type = static_cast<std::uint16_t>(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command));
   header->nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | (dump ? NLM_F_DUMP : 0));
   header->nlmsg_seq = ++sequence_;
-  for (const auto& [type, value] : attributes) mnl_attr_put_u32(header, type, value);
+  for (const auto& [type, value] : attributes) {
+    if (const auto* number = std::get_if<std::uint32_t>(&value)) mnl_attr_put_u32(header, type, *number);
+    if (const auto* word = std::get_if<const char*>(&value)) mnl_attr_put_strz(header, type, *word);
+  }
   ssize_t sent = -1;
   do sent = mnl_socket_sendto(socket_.get(), header, header->nlmsg_len);
   while (sent < 0 && errno == EINTR);
@@ -186,6 +190,20 @@ Result<QpRow> Nldev::queue_pair(DeviceIndex device, PortNum port, QpType type, Q
   Error error = answer.error();
   if (error.sys_errno == EAGAIN) error.code = ErrorCode::unsupported;
   return std::unexpected(std::move(error));
+}
+
+Result<std::uint32_t> Nldev::driver_id(DeviceIndex device) {
+  struct stat unused {};
+  if (stat("/sys/class/infiniband_verbs", &unused) != 0) return fail(ErrorCode::unsupported, "ib_uverbs is not loaded");
+  Result<std::uint32_t> id = fail(ErrorCode::parse, "no answer");
+  const auto answer = ask(RDMA_NLDEV_CMD_GET_CHARDEV, false,
+                          {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}, {RDMA_NLDEV_ATTR_CHARDEV_TYPE, "uverbs"}}, at("GET_CHARDEV", device),
+                          [&](std::span<const std::byte> message) -> Result<> {
+                            id = nldev::parse_driver_id(message);
+                            return {};
+                          });
+  if (!answer) return std::unexpected(answer.error());
+  return id;
 }
 
 Result<std::uint32_t> Nldev::queue_pair_count(DeviceIndex device) {

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/error.h"
@@ -94,6 +95,10 @@ class Nldev {
   // for a QP before INIT (it has none) is always so: the kernel does not accept a request without a port.
   Result<QpRow> queue_pair(DeviceIndex device, PortNum port, QpType type, Qpn qpn);
 
+  // No firmware. enum rdma_driver_id (include/uapi/rdma/ib_user_ioctl_verbs.h). ErrorCode::unsupported where ib_uverbs is not
+  // loaded: asking would load it (core/device.c ib_get_client_nl_info).
+  Result<std::uint32_t> driver_id(DeviceIndex device);
+
   // No firmware. Queue pairs that netlink tracks, the driver's own ones left out, kernel ones included.
   Result<std::uint32_t> queue_pair_count(DeviceIndex device);
 
@@ -103,7 +108,7 @@ class Nldev {
   Result<NlCounters> port_counters(DeviceIndex device, PortNum port);
 
  private:
-  using Attribute = std::pair<std::uint16_t, std::uint32_t>;  // type, u32 value
+  using Attribute = std::pair<std::uint16_t, std::variant<std::uint32_t, const char*>>;
   // Called with the attributes of every message of the answer. An error ends the conversation.
   using OnMessage = std::function<Result<>(std::span<const std::byte>)>;
   struct CloseSocket {

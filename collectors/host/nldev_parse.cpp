@@ -176,6 +176,16 @@ Result<> parse_queue_pairs(Bytes attributes, std::size_t most, std::vector<QpRow
   return result;
 }
 
+Result<std::uint32_t> parse_driver_id(Bytes attributes) {
+  std::optional<std::uint32_t> id;
+  const auto result = for_each_attribute(attributes, [&](unsigned type, Bytes value) -> Result<> {
+    return type == RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID ? take(value, "UVERBS_DRIVER_ID", id) : Result<>{};
+  });
+  if (!result) return std::unexpected(result.error());
+  if (!id) return bad("no driver id");
+  return *id;
+}
+
 Result<std::uint32_t> parse_queue_pair_count(Bytes attributes) {
   std::optional<std::uint64_t> count;
   const auto entry = [&](unsigned type, Bytes value) -> Result<> {

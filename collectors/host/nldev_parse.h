@@ -22,6 +22,7 @@ Result<NlDevice> parse_device(Bytes attributes);                 // GET
 Result<NlPort> parse_port(Bytes attributes);                     // PORT_GET
 Result<QpRow> parse_queue_pair(Bytes attributes);                // RES_QP_GET without dump, or one entry of a dump
 Result<std::uint32_t> parse_queue_pair_count(Bytes attributes);  // RES_GET
+Result<std::uint32_t> parse_driver_id(Bytes attributes);         // GET_CHARDEV of uverbs
 Result<NlCounters> parse_counters(Bytes attributes);             // STAT_GET
 
 // One message of a RES_QP_GET dump; appends to `rows`. An entry that cannot be read is left out: the first such error

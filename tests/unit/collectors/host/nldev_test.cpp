@@ -245,6 +245,16 @@ TEST_CASE("a message without a table has no queue pairs", "[host.nldev]") {
   CHECK(rows.empty());
 }
 
+TEST_CASE("the driver's number", "[host.nldev]") {
+  Messages m;
+  mnl_attr_put_u32(m.begin(1), RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, 14);
+  CHECK(parse_driver_id(m.attributes()).value() == 14);
+  mnl_attr_put_u64(m.begin(1), RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, 14);
+  CHECK(parse_driver_id(m.attributes()).error().code == ErrorCode::parse);
+  mnl_attr_put_u32(m.begin(1), RDMA_NLDEV_ATTR_DEV_INDEX, 14);
+  CHECK(parse_driver_id(m.attributes()).error().code == ErrorCode::parse);
+}
+
 TEST_CASE("the count of queue pairs", "[host.nldev]") {
   Messages m;
   nlmsghdr* header = m.begin(1);
