@@ -56,7 +56,7 @@ Result<> App::run() {
     state_.emplace(root_);
     devices_.take_over(state_->load());
   }
-  tracker_.start();
+  tracker_.start(http_->listen_descriptor());
 
   const auto step = static_cast<std::uint64_t>(config_.sampling.interval * 1e9);
   BootTime due = boot_now();

@@ -146,7 +146,9 @@ std::vector<ProbeStatus> EventLoop::status() const {
 
 EventLosses EventLoop::losses() const {
   const std::lock_guard lock(mutex_);
-  return probes_ ? past_losses_ + probes_->losses() : past_losses_;
+  const EventLosses now = probes_ ? past_losses_ + probes_->losses() : past_losses_;
+  losses_known_ = now.total();
+  return now;
 }
 
 std::map<std::string, std::uint64_t> EventLoop::counts() const {

@@ -36,7 +36,8 @@ class EventLoop {
 
   bool queue_pair_events() const { return queue_pair_events_; }  // are creates, modifies and destroys all seen? Any thread
   std::vector<ProbeStatus> status() const;                       // any thread
-  EventLosses losses() const;                                    // any thread
+  EventLosses losses() const;                                    // asks the kernel: threads that share the daemon's descriptors
+  std::uint64_t losses_known() const { return losses_known_; }   // their sum when they were last asked for; any thread
   std::map<std::string, std::uint64_t> counts() const;           // events by kind; any thread
 
  private:
@@ -54,6 +55,7 @@ class EventLoop {
   std::string condemned_;
   std::array<std::atomic<std::uint64_t>, std::variant_size_v<Event>> counts_{};
   std::atomic<bool> queue_pair_events_ = false;
+  mutable std::atomic<std::uint64_t> losses_known_ = 0;
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };

@@ -16,6 +16,8 @@ class NldevSource : public QpSource {
   Result<QpDump> dump(DeviceIndex device, BootTime began) override;
   Result<QpRow> get(DeviceIndex device, PortNum port, QpType type, Qpn qpn) override;
   Result<std::uint32_t> count(DeviceIndex device) override;
+  // To be called by the thread that asked, at its end: the socket may be in that thread's own descriptor table.
+  void close() { nldev_.reset(); }
 
  private:
   // Opened when first wanted: ib_core may load after the daemon.

@@ -11,6 +11,7 @@
 #include "collectors/queue_pairs.h"
 #include "collectors/tenants/registry.h"
 #include "core/log.h"
+#include "own_files.h"
 
 namespace qpscope {
 namespace {
@@ -54,10 +55,10 @@ std::unique_ptr<Reconciler> QpTracker::make_reconciler() {
                                                             },
                                                         .attribute = [this](const QpRow& row) { return attribute(row); },
                                                         .events_on = [this] { return events_on(); },
-                                                        .events_lost = [this] { return events_ ? events_->losses().total() : 0; }});
+                                                        .events_lost = [this] { return events_ ? events_->losses_known() : 0; }});
 }
 
-void QpTracker::start() {
+void QpTracker::start(int listening) {
   if (!host_.live) {
     seeded_ = true;
     return;
@@ -68,7 +69,7 @@ void QpTracker::start() {
   walk_cgroups();
   reconciler_ = make_reconciler();
   ended_ = false;
-  reconcile_thread_ = std::thread([this] { reconcile_loop(); });
+  reconcile_thread_ = std::thread([this, listening] { reconcile_loop(listening); });
 }
 
 Result<> QpTracker::pass() {
@@ -205,7 +206,9 @@ void QpTracker::take_over(const Reconciler& reconciler) {
   device_names_ = std::move(names);
 }
 
-void QpTracker::reconcile_loop() {
+void QpTracker::reconcile_loop(int listening) {
+  // Everything else stays: it asks the BPF maps for losses, and reads /proc and cgroupfs through descriptors of others.
+  if (!drop(listening)) log::debug("netlink reader: no descriptor table of its own");
   std::string last_trouble;
   while (true) {
     const Result<> done = reconciler_->tick();
@@ -226,6 +229,7 @@ void QpTracker::reconcile_loop() {
     seeded_ = true;
     std::unique_lock lock(stop_mutex_);
     if (stop_wake_.wait_for(lock, std::chrono::seconds(1), [this] { return stopping_; })) {
+      source_.close();
       ended_ = true;
       stop_wake_.notify_all();
       return;

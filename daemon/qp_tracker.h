@@ -33,7 +33,8 @@ class QpTracker {
   ~QpTracker();
 
   // Probes, cgroup walk, then the reconcile thread with the seed. On a root that is not this machine's there is nothing to do.
-  void start();
+  // `listening`: the descriptor that the reconcile thread must not hold when it gets stuck in netlink.
+  void start(int listening);
   // One netlink pass on the calling thread, without BPF; instead of start().
   Result<> pass();
   // Ends the probes and asks the reconcile thread to end; false if that is stuck in the kernel after `wait_seconds`.
@@ -56,7 +57,7 @@ class QpTracker {
   std::pair<std::shared_ptr<const Owner>, TenantId> attribute(const QpRow& row);
   std::optional<std::string> late_path(const Owner& owner);
   void attribute_late();
-  void reconcile_loop();
+  void reconcile_loop(int listening);
   void take_over(const Reconciler& reconciler);
 
   const Host& host_;

@@ -8,6 +8,7 @@
 #include "collectors/registry.h"
 #include "core/log.h"
 #include "core/text.h"
+#include "own_files.h"
 
 namespace qpscope {
 namespace {
@@ -58,6 +59,8 @@ void DeviceSampler::pass() {
 }
 
 void DeviceSampler::run() {
+  // Stuck in the kernel, this thread must not hold the listening socket and the BPF links of the rest.
+  if (!keep_only({host_.root.descriptor()})) log::debug(safe_text(device_) + ": no descriptor table of its own");
   const BootTime began = now_();
   BootTime shape_due{};
   while (true) {
@@ -83,6 +86,7 @@ void DeviceSampler::run() {
     const BootTime now = now_();
     const auto pause = std::chrono::nanoseconds(next.value > now.value ? next.value - now.value : 0);
     if (wake_.wait_for(lock, pause, [this] { return stop_; })) {
+      for (Slot& slot : slots_) slot.collector.reset();  // their files are this thread's
       finished_ = true;
       wake_.notify_all();
       return;

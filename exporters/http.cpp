@@ -224,6 +224,8 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
 HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 HttpServer::~HttpServer() = default;
 
+int HttpServer::listen_descriptor() const { return MHD_get_daemon_info(impl_->daemon, MHD_DAEMON_INFO_LISTEN_FD)->listen_fd; }
+
 std::uint16_t HttpServer::port() const { return MHD_get_daemon_info(impl_->daemon, MHD_DAEMON_INFO_BIND_PORT)->port; }
 
 }  // namespace qpscope

@@ -40,6 +40,7 @@ class HttpServer {
   static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options, Handler handler);
   ~HttpServer();
   std::uint16_t port() const;  // the one really bound
+  int listen_descriptor() const;
 
  private:
   class Impl;

@@ -128,7 +128,7 @@ std::optional<std::string> CgroupWalk::path_of(CgroupId id) const {
 
   const auto target = [](int fd) {
     std::array<char, PATH_MAX + 1> text{};
-    const ssize_t n = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), text.data(), text.size() - 1);
+    const ssize_t n = ::readlink(("/proc/thread-self/fd/" + std::to_string(fd)).c_str(), text.data(), text.size() - 1);
     return std::string(text.data(), n > 0 ? static_cast<std::size_t>(n) : 0);
   };
   const std::string base = target(fd_.get());

@@ -45,7 +45,7 @@ bool same_file(const struct stat& a, const struct stat& b) { return a.st_dev == 
 // Where a descriptor's file lies, as the running system sees it. Empty: it cannot be told.
 std::string path_of_fd(int fd) {
   std::array<char, PATH_MAX + 1> target{};
-  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  const std::string link = "/proc/thread-self/fd/" + std::to_string(fd);
   const ssize_t n = ::readlink(link.c_str(), target.data(), target.size());
   if (n <= 0 || static_cast<std::size_t>(n) == target.size()) return {};
   return {target.data(), static_cast<std::size_t>(n)};
@@ -177,7 +177,7 @@ Result<std::string> Sysroot::real_path(const std::string& path) const {
   if (!fd) return std::unexpected(std::move(fd.error()));
   const std::string root = path_of_fd(fd_.get());
   const std::string target = path_of_fd(fd->get());
-  if (root.empty() || target.empty()) return fail(ErrorCode::io, full(path) + ": /proc/self/fd cannot be read");
+  if (root.empty() || target.empty()) return fail(ErrorCode::io, full(path) + ": /proc/thread-self/fd cannot be read");
   if (target == root) return "/";
   const std::string below = root == "/" ? root : root + "/";
   if (!target.starts_with(below)) return fail(ErrorCode::not_found, full(path) + ": moved away while it was looked at");

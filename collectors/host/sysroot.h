@@ -48,6 +48,9 @@ class Sysroot {
   bool live() const { return live_; }                // this machine's own "/" (or a folder below it)
   const std::string& path() const { return path_; }  // as given; for messages
 
+  // The root's own descriptor: what a thread that closes its files has to keep.
+  int descriptor() const { return fd_.get(); }
+
   // For the classes of this room. `flags` as for open(2); O_CLOEXEC is added.
   Result<Fd> open_file(const std::string& path, int flags) const;
 

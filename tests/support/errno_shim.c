@@ -72,7 +72,7 @@ __attribute__((constructor)) static void start(void) {
 static int injected(int fd) {
   if (rule_count == 0) return 0;
   char link[64], path[PATH_MAX];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  snprintf(link, sizeof link, "/proc/thread-self/fd/%d", fd);
   const ssize_t n = readlink(link, path, sizeof path - 1);
   if (n < 0) return 0;
   path[n] = '\0';
