@@ -65,11 +65,18 @@ trap '[[ -z $child ]] || kill "$child" 2>/dev/null || true; rm -rf "$logs"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 lists=(build test)
-if $guest; then lists+=(guest); fi
+if $guest; then lists+=(guest mlx5sim); fi
 say "packages (${lists[*]})"
 "$repo/deploy/packages/install.sh" "${lists[@]}"
 
 cd "$repo"
+# Kernels and the module come before the tests, so that a slow mirror does not count against a guest's time.
+if $guest; then
+    kernels=--default
+    [[ $all_kernels == OFF ]] || kernels=--all-kernels
+    step "guest kernels" tests/guest/fetch.sh "$kernels"
+    step "build mlx5sim" tests/guest/mlx5sim/build.sh
+fi
 step "configure debug" cmake --preset dev -DQPSCOPE_ALL_KERNELS=$all_kernels
 step "build debug" cmake --build --preset dev -j 2
 run_tests "$repo/build/debug" 2 check unit golden daemon

@@ -72,16 +72,22 @@ static void open_device(const char* device) {
   }
 }
 
+/* A device that has just come has its GIDs a moment later: they are zero until then. */
 static void read_gid(const char* device, int port, uint8_t gid[16]) {
   char path[200], line[80];
-  unsigned part[8];
+  unsigned part[8], sum = 0;
   snprintf(path, sizeof path, "/sys/class/infiniband/%s/ports/%d/gids/%d", device, port, kGidIndex);
-  if (!read_line(path, line, sizeof line)) die(path);
-  if (sscanf(line, "%x:%x:%x:%x:%x:%x:%x:%x", &part[0], &part[1], &part[2], &part[3], &part[4], &part[5], &part[6], &part[7]) != 8)
-    die(line);
-  for (int i = 0; i < 8; ++i) {
-    gid[2 * i] = (uint8_t)(part[i] >> 8);
-    gid[2 * i + 1] = (uint8_t)part[i];
+  for (int tries = 0; sum == 0 && tries < 50; ++tries) {
+    if (tries > 0) usleep(100000);
+    if (!read_line(path, line, sizeof line)) die(path);
+    const int parts =
+        sscanf(line, "%x:%x:%x:%x:%x:%x:%x:%x", &part[0], &part[1], &part[2], &part[3], &part[4], &part[5], &part[6], &part[7]);
+    if (parts != 8) die(line);
+    for (int i = 0; i < 8; ++i) {
+      sum += part[i];
+      gid[2 * i] = (uint8_t)(part[i] >> 8);
+      gid[2 * i + 1] = (uint8_t)part[i];
+    }
   }
 }
 

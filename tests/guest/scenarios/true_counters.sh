@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# LIMIT: 180
+# The daemon over the look-alike of mlx5: totals equal what was set through wraps, SIGKILL, errors, hangs and a device that goes and
+# comes back; a device that hangs takes only itself away, and a new daemon starts while the old one's thread is still stuck.
+# shellcheck source=tests/guest/scenarios/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=tests/guest/mlx5sim/ctl.sh
+. "$GUEST_DIR/mlx5sim/ctl.sh"
+[[ -s $(sim_module) ]] || skip "no mlx5sim.ko for $(uname -r): tests/guest/mlx5sim/build.sh $GUEST_KERNEL builds it"
+
+hw_total() { metric qpscope_hw_counters_total "device=\"$1\",counter=\"$2\""; }
+# total_is DEVICE COUNTER VALUE: within 10 s, and then exactly.
+total_is() { wait_for 10 "[[ \$(hw_total $1 $2) == $3 ]]" "$1 $2 is $3 on the page"; }
+# The middle and the worst of so many scrapes, in milliseconds.
+scrape_times() {
+    local i
+    for ((i = 0; i < $1; i++)); do curl -fsS -o /dev/null -w '%{time_total}\n' "http://127.0.0.1:$PORT/metrics"; done |
+        sort -n | awk '{ t[NR] = $1 * 1000 } END { printf "%.1f %.1f\n", t[int((NR + 1) / 2)], t[NR] }'
+}
+
+sim load devices=2 ports=1 || die 'mlx5sim does not load'
+DAEMON_YAML='sampling: {interval: 200ms, slow_interval: 1s, stale_after: 3s}'
+rm -f /run/qpscope/state
+start_daemon
+
+say '-- exact, over two wraps and SIGKILL between them'
+truth=4294967290
+sim count mlx5_0/1 packet_seq_err $truth
+total_is mlx5_0 packet_seq_err $truth
+# A rise within 32 bits may be of any size; a wrap only as far as a port can have counted since the last sample.
+for step in 16 4194967290 100000000 100; do
+    truth=$((truth + step))
+    sim count mlx5_0/1 packet_seq_err $truth
+    total_is mlx5_0 packet_seq_err $truth
+done
+[[ $(metric qpscope_port_retransmits_total 'device="mlx5_0",cause="sequence_nak"') == "$truth" ]] || die 'the canonical family differs from the raw one'
+stop_daemon KILL
+truth=$((truth + 30))
+sim count mlx5_0/1 packet_seq_err $truth
+start_daemon
+total_is mlx5_0 packet_seq_err $truth
+[[ $(metric qpscope_counters_resets_total 'device="mlx5_0"') -eq 0 ]] || die 'a restart was taken for a reset'
+
+say '-- errors: that device loses its samples, once in the log, and they come back'
+lines=$(grep -c 'mlx5_0: hw_counters' "$OUT/daemon.log" || true)
+sim fail mlx5_0 5 hw_counters
+wait_for 10 '! hw_total mlx5_0 packet_seq_err >/dev/null' 'no sample that cannot be read'
+wait_for 10 '[[ $(metric qpscope_read_errors_total "device=\"mlx5_0\",error=\"EIO\"") -gt 0 ]]' 'the failures are counted'
+hw_total mlx5_1 packet_seq_err >/dev/null || die 'the other device lost its samples too'
+sim fail mlx5_0 0 hw_counters
+wait_for 20 '[[ $(hw_total mlx5_0 packet_seq_err) == '$truth' ]]' 'they are back, unchanged'
+[[ $(grep -c 'mlx5_0: hw_counters' "$OUT/daemon.log") -le $((lines + 2)) ]] || die 'the log was flooded'
+
+say '-- a device that hangs takes only itself away'
+calm=$(scrape_times 40)
+sim hang mlx5_0 uninterruptible hw_counters
+wait_for 15 '! hw_total mlx5_0 packet_seq_err >/dev/null' 'the samples of the device that hangs are gone'
+metric qpscope_collector_last_success_timestamp_seconds 'device="mlx5_0",collector="hw_counters"' >/dev/null || die 'its last success is gone too'
+busy=$(scrape_times 40)
+say "scrape, middle and worst of 40 in ms: $calm before, $busy during the hang"
+awk -v calm="${calm% *}" -v busy="${busy% *}" 'BEGIN { exit !(busy <= calm + 5) }' || die "scrapes got slower: $calm, then $busy"
+sim count mlx5_1/1 packet_seq_err 77
+total_is mlx5_1 packet_seq_err 77
+
+say '-- SIGKILL and a new daemon, while the thread of the old one is still in the kernel'
+old=$DAEMON_PID
+kill -KILL "$old"
+DAEMON_PID=
+wait_for 10 '! (exec 3<>"/dev/tcp/127.0.0.1/$PORT") 2>/dev/null' 'nobody listens: the stuck thread does not hold the port'
+start_daemon
+grep -q '^State:.*[DZ]' "/proc/$old/status" || die "the old daemon is not stuck: $(grep State "/proc/$old/status")"
+total_is mlx5_1 packet_seq_err 77
+sim hang mlx5_0 no hw_counters
+total_is mlx5_0 packet_seq_err $truth
+wait "$old" 2>/dev/null || true
+
+say '-- a device goes and comes back: its totals go on'
+sim remove mlx5_0
+wait_for 10 '[[ $(metric qpscope_devices_found) -eq $(($(ls /sys/class/infiniband | wc -l))) ]] && ! hw_total mlx5_0 packet_seq_err >/dev/null' 'the device is gone from the page'
+sim add mlx5_0
+wait_for 20 '[[ $(hw_total mlx5_0 packet_seq_err) == '$truth' ]]' 'it is back with its totals'
+stop_daemon
+[[ $DAEMON_STATUS -eq 0 ]] || die "SIGTERM ended with $DAEMON_STATUS"
+sim unload
