@@ -84,9 +84,9 @@ TEST_CASE("mistakes end with 2 and are explained", "[daemon.options]") {
       {{"--owner", "0"}, "--owner"},
       {{"--owner", "-5"}, "--owner"},
       {{"--owner", "99999999"}, "--owner"},
-      {{"--once", "--check"}, "excludes"},
-      {{"--print-config", "--print-metrics"}, "excludes"},
-      {{"--owner", "1", "--once"}, "excludes"},
+      {{"--once", "--check"}, "choose one"},
+      {{"--print-config", "--print-metrics"}, "choose one"},
+      {{"--owner", "1", "--once"}, "choose one"},
   };
   for (const auto& [arguments, word] : cases) {
     INFO(arguments.front());
