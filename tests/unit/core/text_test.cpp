@@ -152,3 +152,17 @@ TEST_CASE("trim", "[core.text]") {
   CHECK(trim(" \n").empty());
   CHECK(trim("").empty());
 }
+
+TEST_CASE("a message keeps its length and its backslashes, and stays one safe line", "[core.text]") {
+  CHECK(safe_message("cannot read \\x41: No such file") == "cannot read \\x41: No such file");
+  CHECK(safe_message("a\nb\x1b[31m\xe2\x82") == "a\\x0ab\\x1b[31m\\xe2\\x82");
+  const std::string longer(1000, 'x');
+  CHECK(safe_message(longer) == longer);
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 500; ++round) {
+    std::string bytes(random() % 300, '\0');
+    for (char& c : bytes) c = static_cast<char>(random() % 256);
+    const std::string out = safe_message(bytes);
+    REQUIRE((valid_utf8(out) && !has_control(out)));
+  }
+}
