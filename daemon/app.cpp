@@ -63,7 +63,7 @@ Result<> App::run() {
   const BootTime began = due;
   while (true) {
     devices_.scan(Devices::Start::yes);
-    const bool sampled = devices_.sampled() || seconds(boot_now(), began) > kFirstSampleSeconds;
+    const bool sampled = ready_ || devices_.sampled() || seconds(boot_now(), began) > kFirstSampleSeconds;
     publish();
     notify::alive();
     if (ready_) {

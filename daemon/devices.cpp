@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "clock.h"
+#include "collectors/counter_folder.h"
 #include "core/log.h"
 #include "core/text.h"
 
@@ -50,7 +51,7 @@ void Devices::add(const std::string& name, const std::vector<std::string>& prese
   log::info("device " + safe_text(name) + " found");
   DeviceLedger device{.name = name, .guid = {}, .image = nullptr};
   // The kernel's own copy: a read that asks no hardware.
-  if (const auto guid = host_.root.read_text("/sys/class/infiniband/" + name + "/node_guid")) device.guid = trim(*guid).substr(0, kMaxText);
+  if (const auto guid = host_.root.read_text(device_path(name) + "/node_guid")) device.guid = trim(*guid).substr(0, kMaxText);
   device.image = take_image(absent_, name, device.guid, [&](const std::string& other) { return std::ranges::find(present, other) != present.end(); });
   samplers_.push_back(std::make_unique<DeviceSampler>(host_, std::move(device), config_.sampling, boot_now));
   if (start == Start::yes) samplers_.back()->start();

@@ -10,6 +10,15 @@ namespace {
 constexpr std::size_t kConfirmsPerTick = 40;  // of each kind and device: with the sweep within 100 firmware commands a second
 constexpr std::size_t kUnverifiedProbe = 8;  // newest QPs asked about on each tick until owners are verified
 
+// Up to `most` of the list, taken out of it.
+template <class T>
+std::vector<T> take(std::vector<T>& list, std::size_t most) {
+  const auto end = list.begin() + static_cast<std::ptrdiff_t>(std::min(list.size(), most));
+  std::vector<T> out(std::make_move_iterator(list.begin()), std::make_move_iterator(end));
+  list.erase(list.begin(), end);
+  return out;
+}
+
 }  // namespace
 
 Reconciler::Reconciler(QpSource& source, QpTable& table, std::mutex& table_mutex, SelfCheck& self_check, ReconcileOptions options, Hooks hooks)
@@ -96,7 +105,7 @@ Result<> Reconciler::dump(DeviceIndex index, Device& device, QpTable::Why why) {
   const BootTime began = hooks_.now();
   {
     const std::lock_guard lock(table_mutex_);
-    table_.dump_begins(index);
+    table_.dump_begins();
   }
   device.last_dump = began;  // one that fails counts too: a broken device is not asked again and again
   auto dumped = source_.dump(index, began);
@@ -130,19 +139,6 @@ void Reconciler::add(DeviceIndex index, const QpRow& row, QpTable::Why why) {
   const std::lock_guard lock(table_mutex_);
   table_.add(index, row, std::move(owner), tenant, now, why);
 }
-
-namespace {
-
-// Up to `most` of the list, taken out of it.
-template <class T>
-std::vector<T> take(std::vector<T>& list, std::size_t most) {
-  const auto end = list.begin() + static_cast<std::ptrdiff_t>(std::min(list.size(), most));
-  std::vector<T> out(std::make_move_iterator(list.begin()), std::make_move_iterator(end));
-  list.erase(list.begin(), end);
-  return out;
-}
-
-}  // namespace
 
 // A tick after the dump or later: whatever was on its way then has arrived or ended by now.
 void Reconciler::confirm(DeviceIndex index, Device& device) {

@@ -195,7 +195,7 @@ void QpTable::apply(const QpCallFailed& event) {
   ++version_;
 }
 
-void QpTable::dump_begins(DeviceIndex) { ++dumps_running_; }
+void QpTable::dump_begins() { ++dumps_running_; }
 
 namespace {
 

@@ -75,7 +75,7 @@ class QpTable {
 
   // --- netlink
   // Brackets a dump: QPs destroyed in between are remembered, so that a row read earlier does not raise the dead.
-  void dump_begins(DeviceIndex device);
+  void dump_begins();
   struct DumpVerdict {
     std::vector<QpRow> unknown;    // rows that the table has no QP for
     std::vector<QpRecord> unseen;  // QPs that should have been there; gone only if a single RES_QP_GET says ENOENT
