@@ -45,6 +45,8 @@ struct Reading {
   ReadErrors& errors;
   CounterLedger& ledger;  // the device's; every counter goes through count()
   const ClockFn& now;
+  // Firmware commands that this pass has caused, on a card whose driver asks it: one a counters/ file, one a port query, three a pass of hw_counters.
+  std::uint64_t firmware_commands = 0;
   // The first thing that went wrong in this pass and how many did, for the log; empty: nothing.
   std::string trouble;
   std::size_t troubles = 0;
