@@ -22,6 +22,11 @@ struct SamplingConfig {
   bool operator==(const SamplingConfig&) const = default;
 };
 
+struct BudgetConfig {
+  std::uint64_t firmware_commands_per_second = 100;  // per device, all that we ask of it; 0: no limit
+  bool operator==(const BudgetConfig&) const = default;
+};
+
 struct ReconcileConfig {
   double interval = 600;                // at most one full netlink dump per device in so long
   std::uint64_t polls_per_second = 20;  // single QP queries per device: how QPs moved to ERR by hardware are found
@@ -64,6 +69,7 @@ struct LogConfig {
 struct Config {
   DevicesConfig devices;
   SamplingConfig sampling;
+  BudgetConfig budget;
   ReconcileConfig reconcile;
   TenantsConfig tenants;
   ExportersConfig exporters;

@@ -21,6 +21,7 @@ void visit_keys(V& v, Config& c) {
     v.duration("slow_interval", c.sampling.slow_interval, 0.1, kDay);
     v.duration("stale_after", c.sampling.stale_after, 1, kDay);
   });
+  v.section("budget", [&] { v.number("firmware_commands_per_second", c.budget.firmware_commands_per_second, 0, 1'000'000); });
   v.section("reconcile", [&] {
     v.duration("interval", c.reconcile.interval, 1, kDay);
     v.number("polls_per_second", c.reconcile.polls_per_second, 0, 10000);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kStopSeconds = 1;  // for threads to leave the kernel
 constexpr std::uint64_t kStartPollNs = 50'000'000;
-constexpr double kFirstSampleSeconds = 2;  // a device that hangs must not keep the others from being ready
+constexpr double kFirstSampleSeconds = 2;  // a device that hangs, or has very many queue pairs, must not keep the others from being ready
 
 std::string count_of(std::size_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
@@ -40,8 +40,9 @@ App::App(Config config, Sysroot root)
     : config_(std::move(config)),
       root_(std::move(root)),
       host_{.root = root_, .live = root_.live()},
-      devices_(host_, config_),
-      tracker_(host_, config_),
+      budgets_(host_, static_cast<double>(config_.budget.firmware_commands_per_second)),
+      devices_(host_, config_, budgets_),
+      tracker_(host_, config_, budgets_),
       pages_(store_, {.qp_limit = config_.exporters.prometheus.qp_limit,
                       .wall_minus_boot = wall_minus_boot,
                       .ready = [this] { return ready_.load(); }}) {}
@@ -63,12 +64,12 @@ Result<> App::run() {
   const BootTime began = due;
   while (true) {
     devices_.scan(Devices::Start::yes);
-    const bool sampled = ready_ || devices_.sampled() || seconds(boot_now(), began) > kFirstSampleSeconds;
+    const bool settled = ready_ || (devices_.sampled() && tracker_.seeded()) || seconds(boot_now(), began) > kFirstSampleSeconds;
     publish();
     notify::alive();
     if (ready_) {
       notify::status(status_line());
-    } else if (sampled && tracker_.seeded()) {
+    } else if (settled && tracker_.started()) {
       ready_ = true;
       log::info("ready on port " + std::to_string(http_->port()) + ": " + status_line());
       notify::ready(status_line());
@@ -90,7 +91,7 @@ void App::publish() {
   devices_.fill(*snapshot);
   tracker_.fill(*snapshot);
   SelfView self{.devices_found = devices_.size(), .samplers = devices_.states(), .tenant_overflows = tracker_.tenant_overflows(),
-                .state_saved = std::nullopt, .wall_minus_boot = wall_minus_boot()};
+                .sampling_interval = config_.sampling.interval, .budgets = budgets_.all(), .state_saved = std::nullopt, .wall_minus_boot = wall_minus_boot()};
   // Before anybody sees the totals: what was shown once is never taken back.
   if (state_) self.state_saved = state_->save(devices_.ledgers());
   if (const EventLoop* events = tracker_.events()) {
@@ -123,10 +124,17 @@ std::string App::status_line() const {
          (tracker_.events_on() ? ", BPF on" : ", BPF off: queue pairs from netlink alone");
 }
 
+// Until no device is overdrawn.
+double App::budget_wait() const {
+  double wait = 0;
+  for (const auto& [device, budget] : budgets_.all()) wait = std::max(wait, budget->seconds_to_wait(CommandBudget::Use::sampling, boot_now()));
+  return wait;
+}
+
 std::string App::once(unsigned samples, double interval) {
   devices_.scan(Devices::Start::no);
   for (unsigned i = 0; i < samples; ++i) {
-    if (i > 0) std::this_thread::sleep_for(std::chrono::duration<double>(interval));
+    if (i > 0) std::this_thread::sleep_for(std::chrono::duration<double>(std::max(interval, budget_wait())));
     devices_.pass();
     if (const auto done = tracker_.pass(); !done) log::info("netlink: " + done.error().what);
   }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "budgets.h"
 #include "collectors/host/host.h"
 #include "config/config.h"
 #include "devices.h"
@@ -34,11 +35,13 @@ class App {
   void publish();
   void stop();
   std::string status_line() const;
+  double budget_wait() const;
 
   const Config config_;
   const Sysroot root_;
   const Host host_;
   std::optional<StateFile> state_;  // where the root has a /run
+  Budgets budgets_;
   Devices devices_;
   QpTracker tracker_;
   SnapshotStore store_;

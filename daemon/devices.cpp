@@ -13,13 +13,14 @@
 namespace qpscope {
 namespace {
 
-bool matches(const std::vector<std::string>& patterns, const std::string& name) {
-  return std::ranges::any_of(patterns, [&](const std::string& pattern) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
-}
-
 constexpr std::size_t kMostAbsent = 64;  // devices that went away whose totals are kept
 
 }  // namespace
+
+bool watched(const DevicesConfig& config, const std::string& device) {
+  const auto matches = [&](const std::string& pattern) { return fnmatch(pattern.c_str(), device.c_str(), 0) == 0; };
+  return std::ranges::any_of(config.include, matches) && std::ranges::none_of(config.exclude, matches);
+}
 
 void Devices::scan(Start start) {
   auto names = host_.root.list("/sys/class/infiniband");
@@ -27,7 +28,7 @@ void Devices::scan(Start start) {
     if (names.error().code != ErrorCode::not_found) log::warning("devices cannot be listed: " + names.error().what);
     names = std::vector<std::string>();
   }
-  std::erase_if(*names, [&](const std::string& name) { return !matches(config_.devices.include, name) || matches(config_.devices.exclude, name); });
+  std::erase_if(*names, [&](const std::string& name) { return !watched(config_.devices, name); });
   if (names->empty() && !absence_logged_) log::info("no RDMA device here; one that appears is picked up");
   absence_logged_ = names->empty();
 
@@ -53,7 +54,7 @@ void Devices::add(const std::string& name, const std::vector<std::string>& prese
   // The kernel's own copy: a read that asks no hardware.
   if (const auto guid = host_.root.read_text(device_path(name) + "/node_guid")) device.guid = trim(*guid).substr(0, kMaxText);
   device.image = take_image(absent_, name, device.guid, [&](const std::string& other) { return std::ranges::find(present, other) != present.end(); });
-  samplers_.push_back(std::make_unique<DeviceSampler>(host_, std::move(device), config_.sampling, boot_now));
+  samplers_.push_back(std::make_unique<DeviceSampler>(host_, std::move(device), config_.sampling, budgets_, boot_now));
   if (start == Start::yes) samplers_.back()->start();
 }
 
@@ -89,7 +90,7 @@ void Devices::fill(Snapshot& snapshot) const {
   for (const auto& sampler : samplers_) {
     const DeviceSampler::State state = sampler->state();
     for (const DeviceSampler::Output& output : state.outputs) {
-      const double interval = output.clock == Clock::slow ? config_.sampling.slow_interval : config_.sampling.interval;
+      const double interval = state.stretch * (output.clock == Clock::slow ? config_.sampling.slow_interval : config_.sampling.interval);
       // Old is not now: a device that hangs loses its samples; its last success stays as a time stamp.
       const double stale_after = std::max(config_.sampling.stale_after, 2 * interval);
       if (output.samples && seconds(snapshot.at, output.last_success) <= stale_after) snapshot.samples.push_back(output.samples);

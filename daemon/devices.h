@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "budgets.h"
 #include "collectors/host/host.h"
 #include "config/config.h"
 #include "core/snapshot.h"
@@ -15,9 +16,12 @@
 
 namespace qpscope {
 
+// Whether the configuration wants this device: what it does not want is not asked, by any means.
+bool watched(const DevicesConfig& config, const std::string& device);
+
 class Devices {
  public:
-  Devices(const Host& host, const Config& config) : host_(host), config_(config) {}
+  Devices(const Host& host, const Config& config, Budgets& budgets) : host_(host), config_(config), budgets_(budgets) {}
 
   // The totals of an earlier run, before the first scan.
   void take_over(std::vector<DeviceLedger> ledgers) { absent_ = std::move(ledgers); }
@@ -45,6 +49,7 @@ class Devices {
 
   const Host& host_;
   const Config& config_;
+  Budgets& budgets_;
   std::vector<std::unique_ptr<DeviceSampler>> samplers_;
   std::vector<std::unique_ptr<DeviceSampler>> retired_;  // of devices that went away; their threads may be stuck
   std::vector<DeviceLedger> absent_;                     // totals of devices that are not there, the oldest first

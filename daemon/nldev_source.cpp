@@ -2,6 +2,25 @@
 #include "nldev_source.h"
 
 namespace qpscope {
+namespace {
+
+class NldevDumping : public QpDumping {
+ public:
+  explicit NldevDumping(QpDumpReader reader) : reader_(std::move(reader)) {}
+  Result<Piece> next() override {
+    Piece piece;
+    const auto more = reader_.read(piece.rows);
+    if (!more) return std::unexpected(more.error());
+    piece.last = !*more;
+    piece.flawed = reader_.trouble().has_value();
+    return piece;
+  }
+
+ private:
+  QpDumpReader reader_;
+};
+
+}  // namespace
 
 template <class Call>
 auto NldevSource::with(Call call) -> decltype(call(std::declval<Nldev&>())) {
@@ -21,10 +40,10 @@ Result<std::vector<std::pair<DeviceIndex, std::string>>> NldevSource::devices() 
   return out;
 }
 
-Result<QpDump> NldevSource::dump(DeviceIndex device, BootTime began) {
-  auto result = with([&](Nldev& nl) { return nl.queue_pairs(device, began); });
-  if (!result) return std::unexpected(std::move(result.error()));
-  return std::move(result->dump);
+Result<std::unique_ptr<QpDumping>> NldevSource::dump(DeviceIndex device) {
+  auto reader = QpDumpReader::begin(device);
+  if (!reader) return std::unexpected(std::move(reader.error()));
+  return std::make_unique<NldevDumping>(std::move(*reader));
 }
 
 Result<QpRow> NldevSource::get(DeviceIndex device, PortNum port, QpType type, Qpn qpn) {

@@ -2,6 +2,7 @@
 // RDMA netlink as the reconciler's QpSource. One thread.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -13,7 +14,7 @@ namespace qpscope {
 class NldevSource : public QpSource {
  public:
   Result<std::vector<std::pair<DeviceIndex, std::string>>> devices() override;
-  Result<QpDump> dump(DeviceIndex device, BootTime began) override;
+  Result<std::unique_ptr<QpDumping>> dump(DeviceIndex device) override;
   Result<QpRow> get(DeviceIndex device, PortNum port, QpType type, Qpn qpn) override;
   Result<std::uint32_t> count(DeviceIndex device) override;
   // To be called by the thread that asked, at its end: the socket may be in that thread's own descriptor table.

@@ -11,6 +11,7 @@
 #include "collectors/queue_pairs.h"
 #include "collectors/tenants/registry.h"
 #include "core/log.h"
+#include "devices.h"
 #include "own_files.h"
 
 namespace qpscope {
@@ -18,6 +19,8 @@ namespace {
 
 constexpr std::size_t kCgroups = 65536;     // paths remembered
 constexpr double kCgroupKeepSeconds = 600;  // after removal: a QP may outlive its maker's cgroup
+constexpr double kTellSeconds = 5;          // between two lines about a long netlink pass
+constexpr std::chrono::milliseconds kPassPause{100};
 constexpr std::size_t kLateOwners = 4096;   // owners waiting for their cgroup's path
 
 // PROC_PID_INIT_INO: netlink's pids are the reader's, BPF's are the initial namespace's.
@@ -28,9 +31,10 @@ bool in_initial_pid_namespace() {
 
 }  // namespace
 
-QpTracker::QpTracker(const Host& host, const Config& config)
+QpTracker::QpTracker(const Host& host, const Config& config, Budgets& budgets)
     : host_(host),
       config_(config),
+      budgets_(budgets),
       cgroups_(kCgroups, kCgroupKeepSeconds),
       tenants_(make_resolvers(), config.tenants.limit),
       table_(config.bpf.qp_table_limit),
@@ -55,12 +59,14 @@ std::unique_ptr<Reconciler> QpTracker::make_reconciler() {
                                                             },
                                                         .attribute = [this](const QpRow& row) { return attribute(row); },
                                                         .events_on = [this] { return events_on(); },
-                                                        .events_lost = [this] { return events_ ? events_->losses_known() : 0; }});
+                                                        .events_lost = [this] { return events_ ? events_->losses_known() : 0; },
+                                                        .watched = [this](const std::string& device) { return watched(config_.devices, device); },
+                                                        .budget = [this](const std::string& device) { return budgets_.of(device); }});
 }
 
 void QpTracker::start(int listening) {
   if (!host_.live) {
-    seeded_ = true;
+    started_ = seeded_ = true;
     return;
   }
   events_ = std::make_unique<EventLoop>(config_.bpf, [this](Event&& event) { on_event(std::move(event)); });
@@ -75,7 +81,18 @@ void QpTracker::start(int listening) {
 Result<> QpTracker::pass() {
   if (!host_.live) return {};
   if (!reconciler_) reconciler_ = make_reconciler();
+  const BootTime began = boot_now();
+  double told = 0;
   Result<> done = reconciler_->tick();
+  while (done && !reconciler_->seeded()) {
+    if (const double passed = seconds(boot_now(), began); passed > told + kTellSeconds) {
+      told = passed;
+      const std::lock_guard lock(table_mutex_);
+      log::info("queue pairs are read within budget.firmware_commands_per_second: " + std::to_string(table_.size()) + " so far");
+    }
+    std::this_thread::sleep_for(kPassPause);
+    done = reconciler_->tick();
+  }
   take_over(*reconciler_);
   return done;
 }
@@ -226,9 +243,11 @@ void QpTracker::reconcile_loop(int listening) {
       table_.drop_bpf();
       reconciler_->reseed();
     }
-    seeded_ = true;
+    started_ = true;
+    seeded_ = reconciler_->seeded();
     std::unique_lock lock(stop_mutex_);
     if (stop_wake_.wait_for(lock, std::chrono::seconds(1), [this] { return stopping_; })) {
+      reconciler_->close();
       source_.close();
       ended_ = true;
       stop_wake_.notify_all();

@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "budgets.h"
 #include "collectors/host/cgroup.h"
 #include "collectors/host/host.h"
 #include "config/config.h"
@@ -29,18 +30,20 @@ namespace qpscope {
 
 class QpTracker {
  public:
-  QpTracker(const Host& host, const Config& config);
+  QpTracker(const Host& host, const Config& config, Budgets& budgets);
   ~QpTracker();
 
   // Probes, cgroup walk, then the reconcile thread with the seed. On a root that is not this machine's there is nothing to do.
   // `listening`: the descriptor that the reconcile thread must not hold when it gets stuck in netlink.
   void start(int listening);
-  // One netlink pass on the calling thread, without BPF; instead of start().
+  // Every queue pair by netlink, on the calling thread, without BPF; instead of start(). Takes as long as the firmware budget wants.
   Result<> pass();
   // Ends the probes and asks the reconcile thread to end; false if that is stuck in the kernel after `wait_seconds`.
   bool stop(double wait_seconds);
 
-  // The first netlink pass is done and the probes are decided.
+  // The probes are decided and the first netlink pass is done, though a device with many queue pairs may still be read.
+  bool started() const { return started_; }
+  // Every queue pair that was there before is known.
   bool seeded() const { return seeded_; }
   bool events_on() const { return events_ && events_->queue_pair_events(); }
 
@@ -62,6 +65,7 @@ class QpTracker {
 
   const Host& host_;
   const Config& config_;
+  Budgets& budgets_;
   CgroupMap cgroups_;
   std::optional<CgroupWalk> cgroup_walk_;
   TenantMap tenants_;
@@ -83,7 +87,7 @@ class QpTracker {
   std::condition_variable stop_wake_;
   bool stopping_ = false;  // with stop_mutex_
   bool ended_ = true;      // with stop_mutex_
-  std::atomic<bool> seeded_ = false;
+  std::atomic<bool> started_ = false, seeded_ = false;
 
   // The copy that snapshots share while nothing changes.
   std::shared_ptr<const std::vector<QpRecord>> records_;

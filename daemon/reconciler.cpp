@@ -7,7 +7,8 @@
 namespace qpscope {
 namespace {
 
-constexpr std::size_t kConfirmsPerTick = 40;  // of each kind and device: with the sweep within 100 firmware commands a second
+constexpr std::size_t kConfirmsPerTick = 40;  // of each kind and device, if the budget has room for so many
+constexpr unsigned kMostSeeds = 3;
 constexpr std::size_t kUnverifiedProbe = 8;  // newest QPs asked about on each tick until owners are verified
 
 // Up to `most` of the list, taken out of it.
@@ -42,7 +43,19 @@ void Reconciler::note_losses() {
 }
 
 void Reconciler::reseed() {
-  for (auto& [index, device] : devices_) device.seeded = false;
+  for (auto& [index, device] : devices_) {
+    end_dump(device, false);
+    device.seeded = false;
+    device.seeds = 0;
+  }
+}
+
+bool Reconciler::seeded() const {
+  return std::ranges::all_of(devices_, [](const auto& entry) { return entry.second.seeded; });
+}
+
+void Reconciler::close() {
+  for (auto& [index, device] : devices_) end_dump(device, false);
 }
 
 std::map<DeviceIndex, std::string> Reconciler::devices() const {
@@ -55,34 +68,49 @@ std::map<DeviceIndex, std::string> Reconciler::devices() const {
 Result<> Reconciler::refresh_devices() {
   auto listed = source_.devices();
   if (!listed) return std::unexpected(std::move(listed.error()));
+  std::erase_if(*listed, [&](const auto& entry) { return !hooks_.watched(entry.second); });
+  std::map<std::string, std::shared_ptr<CommandBudget>> budgets;
+  for (const auto& [index, name] : *listed) budgets.emplace(name, hooks_.budget(name));
   const std::lock_guard lock(devices_mutex_);
-  std::erase_if(devices_, [&](const auto& entry) {
-    const bool gone = std::ranges::none_of(*listed, [&](const auto& present) { return present.first == entry.first; });
-    if (gone) {
+  for (auto it = devices_.begin(); it != devices_.end();) {
+    const bool present = std::ranges::any_of(*listed, [&](const auto& one) { return one.first == it->first; });
+    if (!present) {
+      end_dump(it->second, false);
       const std::lock_guard table_lock(table_mutex_);
-      table_.drop_device(entry.first);
+      table_.drop_device(it->first);
     }
-    return gone;
-  });
-  for (auto& [index, name] : *listed) devices_[index].name = std::move(name);  // a device can be renamed
+    it = present ? std::next(it) : devices_.erase(it);
+  }
+  for (auto& [index, name] : *listed) {  // a device can be renamed
+    Device& device = devices_[index];
+    device.budget = budgets.at(name);
+    device.name = std::move(name);
+  }
   return {};
 }
 
+std::size_t Reconciler::room(const Device& device) const { return device.budget->room(CommandBudget::Use::queue_pairs, hooks_.now()); }
+
+void Reconciler::spend(const Device& device, std::size_t commands) const {
+  device.budget->spend(CommandBudget::Use::queue_pairs, commands, hooks_.now());
+}
+
 Result<> Reconciler::visit(DeviceIndex index, Device& device) {
-  if (!device.seeded) {
-    if (auto done = dump(index, device, QpTable::Why::seed); !done) return done;
-    device.seeded = true;
-    return {};
-  }
+  if (device.dumping) return go_on_dumping(index, device);
+  if (!device.seeded) return begin_dump(index, device, QpTable::Why::seed);
   confirm(index, device);
   sweep(index, device);
   const auto differ = counts_differ(index, device);
   if (!differ) return std::unexpected(differ.error());
-  const double interval = hooks_.events_on() ? options_.interval_seconds : options_.blind_interval_seconds;
-  const bool due = seconds(hooks_.now(), device.last_dump) >= interval;
+  if (!device.mismatch) device.seeds = kMostSeeds;
+  const bool seeding = device.seeds < kMostSeeds, blind = !hooks_.events_on();
+  const double interval = blind || seeding ? options_.blind_interval_seconds : options_.interval_seconds;
+  if (seconds(hooks_.now(), device.last_dump) < interval) return {};
   // Without events equal counts prove nothing, so the dump is simply periodic then.
-  if (due && (*differ || !hooks_.events_on())) return dump(index, device, hooks_.events_on() ? QpTable::Why::drift : QpTable::Why::found);
-  return {};
+  if (blind) return begin_dump(index, device, QpTable::Why::found);
+  if (!*differ) return {};
+  if (seeding) device.seeds++;
+  return begin_dump(index, device, seeding ? QpTable::Why::seed : QpTable::Why::drift);
 }
 
 Result<bool> Reconciler::counts_differ(DeviceIndex index, Device& device) {
@@ -101,36 +129,74 @@ Result<bool> Reconciler::counts_differ(DeviceIndex index, Device& device) {
   return still;
 }
 
-Result<> Reconciler::dump(DeviceIndex index, Device& device, QpTable::Why why) {
+Result<> Reconciler::begin_dump(DeviceIndex index, Device& device, QpTable::Why why) {
   const BootTime began = hooks_.now();
+  device.last_dump = began;  // one that fails counts too: a broken device is not asked again and again
+  auto dumping = source_.dump(index);
+  if (!dumping) return std::unexpected(std::move(dumping.error()));
   {
     const std::lock_guard lock(table_mutex_);
     table_.dump_begins();
   }
-  device.last_dump = began;  // one that fails counts too: a broken device is not asked again and again
-  auto dumped = source_.dump(index, began);
-  // What happened before the dump's last row is in the ring by now; applied first, it explains the rows.
-  hooks_.drain();
-  if (!dumped) {
+  device.dumping = std::move(*dumping);
+  device.dumped = {.device = index, .began = began, .complete = true, .rows = {}};
+  device.why = why;
+  return go_on_dumping(index, device);
+}
+
+// At least one piece, so that a dump that has begun comes to its end however little there is to spend.
+Result<> Reconciler::go_on_dumping(DeviceIndex index, Device& device) {
+  do {
+    auto piece = device.dumping->next();
+    // What happened before the piece's last row is in the ring by now; applied first, it explains the rows.
+    hooks_.drain();
+    if (!piece) {
+      const bool nothing = device.dumped.rows.empty();
+      end_dump(device, false);
+      // What came before it broke off is worth having, and a seed without anything is tried again.
+      device.seeded |= !nothing;
+      return nothing ? Result<>(std::unexpected(std::move(piece.error()))) : Result<>();
+    }
+    spend(device, piece->rows.size());
+    device.dumped.complete &= !piece->flawed;
+    take_rows(index, device, std::move(piece->rows));
+    if (piece->last) {
+      end_dump(device, true);
+      device.seeded = true;
+    }
+  } while (device.dumping && room(device) > 0);
+  if (device.dumping) device.budget->put_off();
+  return {};
+}
+
+void Reconciler::take_rows(DeviceIndex index, Device& device, std::vector<QpRow> rows) {
+  QpDump part{.device = index, .began = device.dumped.began, .complete = true, .rows = std::move(rows)};
+  std::vector<QpRow> unknown;
+  {
     const std::lock_guard lock(table_mutex_);
-    table_.dump_ends({.device = index, .began = {}, .complete = false, .rows = {}});
-    return std::unexpected(std::move(dumped.error()));
+    unknown = table_.dump_goes_on(part);
   }
-  firmware_commands_ += dumped->rows.size();
+  std::ranges::move(part.rows, std::back_inserter(device.dumped.rows));
+  for (QpRow& row : unknown) {
+    if (device.why == QpTable::Why::drift) {
+      device.unknown.push_back(std::move(row));  // believed once a later get confirms it
+    } else {
+      add(index, row, device.why);
+    }
+  }
+}
+
+void Reconciler::end_dump(Device& device, bool complete) {
+  if (!device.dumping) return;
+  device.dumping.reset();
+  device.dumped.complete &= complete;
   QpTable::DumpVerdict verdict;
   {
     const std::lock_guard lock(table_mutex_);
-    verdict = table_.dump_ends(*dumped);
+    verdict = table_.dump_ends(device.dumped);
   }
-  for (const QpRow& row : verdict.unknown) {
-    if (why == QpTable::Why::drift) {
-      device.unknown.push_back(row);  // believed once a later get confirms it
-    } else {
-      add(index, row, why);
-    }
-  }
+  device.dumped = {};
   std::ranges::move(verdict.unseen, std::back_inserter(device.unseen));
-  return {};
 }
 
 void Reconciler::add(DeviceIndex index, const QpRow& row, QpTable::Why why) {
@@ -142,15 +208,15 @@ void Reconciler::add(DeviceIndex index, const QpRow& row, QpTable::Why why) {
 
 // A tick after the dump or later: whatever was on its way then has arrived or ended by now.
 void Reconciler::confirm(DeviceIndex index, Device& device) {
-  for (const QpRow& row : take(device.unknown, kConfirmsPerTick)) {
+  for (const QpRow& row : take(device.unknown, std::min(kConfirmsPerTick, room(device)))) {
     // The kernel refuses a get without a port, and one for a port that is not the QP's: a QP without a port is believed as it was.
     Result<QpRow> again = row.port.value ? source_.get(index, row.port, row.type, row.qpn) : Result<QpRow>(row);
-    ++firmware_commands_;
+    spend(device, row.port.value ? 1 : 0);
     hooks_.drain();
     if (again) add(index, *again, QpTable::Why::drift);  // does nothing where an event told of it meanwhile
   }
-  for (const QpRecord& record : take(device.unseen, kConfirmsPerTick)) {
-    const auto answer = get(index, record);
+  for (const QpRecord& record : take(device.unseen, std::min(kConfirmsPerTick, room(device)))) {
+    const auto answer = get(index, device, record);
     if (answer || answer.error().code != ErrorCode::not_found) continue;
     hooks_.drain();
     const std::lock_guard lock(table_mutex_);
@@ -158,10 +224,10 @@ void Reconciler::confirm(DeviceIndex index, Device& device) {
   }
 }
 
-Result<QpRow> Reconciler::get(DeviceIndex index, const QpRecord& record) {
+Result<QpRow> Reconciler::get(DeviceIndex index, const Device& device, const QpRecord& record) {
   // On 5.10 GSI QPs have no port all their life, and netlink knows them by a number that needs one: nobody can ask for them.
   if (is_special(record.type) && record.port.value == 0) return fail(ErrorCode::unsupported, "a GSI or SMI QP without a port cannot be asked for");
-  ++firmware_commands_;
+  spend(device, 1);
   // The kernel refuses a get without a port; for a QP that has none it answers EAGAIN on any port, or ENOENT if it is gone.
   const PortNum port = record.port.value ? record.port : PortNum{1};
   return source_.get(index, port, record.type, record.qpn);
@@ -169,15 +235,18 @@ Result<QpRow> Reconciler::get(DeviceIndex index, const QpRecord& record) {
 
 void Reconciler::sweep(DeviceIndex index, Device& device) {
   std::vector<QpRecord> batch;
+  const std::size_t affordable = room(device), polls = std::min<std::size_t>(options_.polls_per_tick, affordable);
+  if (polls < options_.polls_per_tick) device.budget->put_off();
   {
     const std::lock_guard lock(table_mutex_);
-    batch = table_.next_tracked(index, device.sweep_from, options_.polls_per_tick);
+    batch = table_.next_tracked(index, device.sweep_from, polls);
     if (!batch.empty()) device.sweep_from = batch.back().key;
-    if (!self_check_.owners_verified()) std::ranges::move(table_.newest_from_bpf(index, kUnverifiedProbe), std::back_inserter(batch));
+    if (!self_check_.owners_verified())
+      std::ranges::move(table_.newest_from_bpf(index, std::min(kUnverifiedProbe, affordable - polls)), std::back_inserter(batch));
   }
   for (const QpRecord& record : batch) {
     const BootTime asked = hooks_.now();
-    const auto answer = get(index, record);
+    const auto answer = get(index, device, record);
     hooks_.drain();
     const std::lock_guard lock(table_mutex_);
     const QpRecord* present = table_.find(record.key);

@@ -18,8 +18,8 @@ constexpr double kYoungSeconds = 10;  // ports and counters are registered soon 
 
 }  // namespace
 
-DeviceSampler::DeviceSampler(const Host& host, DeviceLedger device, const SamplingConfig& config, ClockFn now)
-    : host_(host), device_(device.name), config_(config), now_(std::move(now)) {
+DeviceSampler::DeviceSampler(const Host& host, DeviceLedger device, const SamplingConfig& config, Budgets& budgets, ClockFn now)
+    : host_(host), device_(device.name), config_(config), budgets_(budgets), now_(std::move(now)) {
   if (device.image) ledger_ = CounterLedger(*device.image);
   state_.ledger = std::move(device);
   for (const CollectorRow* row : collector_rows()) {
@@ -55,12 +55,14 @@ DeviceSampler::State DeviceSampler::state() const {
 }
 
 void DeviceSampler::pass() {
+  budget_ = budgets_.of(device_);
   for (std::size_t i = 0; i < slots_.size(); ++i) collect(slots_[i], i);
 }
 
 void DeviceSampler::run() {
   // Stuck in the kernel, this thread must not hold the listening socket and the BPF links of the rest.
   if (!keep_only({host_.root.descriptor()})) log::debug(safe_text(device_) + ": no descriptor table of its own");
+  budget_ = budgets_.of(device_);
   const BootTime began = now_();
   BootTime shape_due{};
   while (true) {
@@ -69,21 +71,23 @@ void DeviceSampler::run() {
       const bool young = seconds(now, began) < kYoungSeconds;
       shape_due.value = now.value + static_cast<std::uint64_t>((young ? config_.interval : config_.slow_interval) * 1e9);
     }
-    BootTime next{~std::uint64_t{0}};
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      Slot& slot = slots_[i];
-      const BootTime now = now_();
-      if (slot.due <= now) {
-        collect(slot, i);
-        const double interval = slot.row->clock == Clock::fast ? config_.interval : config_.slow_interval;
-        const auto step = static_cast<std::uint64_t>(interval * 1e9);
-        // On the grid, so that a slow pass does not shift all later ones; never twice in a row after a long stall.
-        slot.due.value = std::max(slot.due.value + step, now.value + step / 2);
+    double wait = 0;  // for the firmware budget
+    BootTime now = now_();
+    for (Slot* slot = nullptr; (slot = most_overdue(now)); now = now_()) {
+      wait = budget_->seconds_to_wait(CommandBudget::Use::sampling, now);
+      if (wait > 0) {
+        budget_->put_off();
+        break;
       }
-      next = std::min(next, slot.due);
+      collect(*slot, static_cast<std::size_t>(slot - slots_.data()));
+      const auto step = static_cast<std::uint64_t>(interval(*slot) * stretch() * 1e9);
+      // On the grid, so that a slow pass does not shift all later ones; never twice in a row after a long stall.
+      slot->due.value = std::max(slot->due.value + step, now.value + step / 2);
     }
+    BootTime next = std::ranges::min_element(slots_, {}, &Slot::due)->due;
+    next.value = std::max(next.value, now.value + static_cast<std::uint64_t>(wait * 1e9));
     std::unique_lock lock(mutex_);
-    const BootTime now = now_();
+    now = now_();
     const auto pause = std::chrono::nanoseconds(next.value > now.value ? next.value - now.value : 0);
     if (wake_.wait_for(lock, pause, [this] { return stop_; })) {
       for (Slot& slot : slots_) slot.collector.reset();  // their files are this thread's
@@ -92,6 +96,19 @@ void DeviceSampler::run() {
       return;
     }
   }
+}
+
+// Null: none is due.
+DeviceSampler::Slot* DeviceSampler::most_overdue(BootTime now) {
+  const auto first = std::ranges::min_element(slots_, {}, &Slot::due);
+  return first->due <= now ? &*first : nullptr;
+}
+
+// By what the last passes have cost: a collector that asks more, or more ports, make every clock of the device slower alike.
+double DeviceSampler::stretch() const {
+  double wanted = 0;
+  for (const Slot& slot : slots_) wanted += slot.commands / interval(slot);
+  return std::max(1.0, wanted / budget_->assured(CommandBudget::Use::sampling));
 }
 
 // Ports and counters that come after the device, or change with its driver: every collector is made again.
@@ -109,6 +126,8 @@ void DeviceSampler::collect(Slot& slot, std::size_t index) {
   if (!slot.collector) slot.collector = slot.row->make(host_, device_);
   const Result<> done = slot.collector->collect(reading);
   const BootTime ended = now_();
+  slot.commands = static_cast<double>(reading.firmware_commands);
+  budget_->spend(CommandBudget::Use::sampling, reading.firmware_commands, ended);
   std::shared_ptr<const LedgerImage> image;
   // A quiet counter's time moves on too: a restart must not take the quiet for a gap.
   if (ledger_.take_changed() || seconds(ended, image_at_) >= kQuietSeconds) {
@@ -127,6 +146,7 @@ void DeviceSampler::collect(Slot& slot, std::size_t index) {
     output.last_success = ended;
   }
   state_.errors = errors_.counts();
+  state_.stretch = stretch();
   if (image) state_.ledger.image = std::move(image);
 }
 

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "budgets.h"
 #include "collectors/host/host.h"
 #include "config/config.h"
 #include "core/clock.h"
@@ -36,10 +37,11 @@ class DeviceSampler {
     std::vector<Output> outputs;
     std::map<ReadErrors::Key, std::uint64_t> errors;
     DeviceLedger ledger;        // at least as new as the samples
+    double stretch = 1;         // how many times longer than configured the intervals are, to stay within the firmware budget
   };
 
   // Totals go on from the device's image, if it has one.
-  DeviceSampler(const Host& host, DeviceLedger device, const SamplingConfig& config, ClockFn now);
+  DeviceSampler(const Host& host, DeviceLedger device, const SamplingConfig& config, Budgets& budgets, ClockFn now);
   ~DeviceSampler();  // joins
 
   void start();
@@ -58,9 +60,13 @@ class DeviceSampler {
     const CollectorRow* row;
     std::unique_ptr<Collector> collector;
     BootTime due;
+    double commands = 0;  // firmware commands of the last pass
     bool troubled = false;
   };
   void run();
+  double interval(const Slot& slot) const { return slot.row->clock == Clock::fast ? config_.interval : config_.slow_interval; }
+  Slot* most_overdue(BootTime now);
+  double stretch() const;
   void follow_shape();
   void collect(Slot& slot, std::size_t index);
   void log_trouble(Slot& slot, const std::string& trouble, std::size_t troubles);
@@ -68,7 +74,9 @@ class DeviceSampler {
   const Host& host_;
   const std::string device_;
   const SamplingConfig config_;
+  Budgets& budgets_;
   const ClockFn now_;
+  std::shared_ptr<CommandBudget> budget_;  // the thread's own pointer
   std::vector<Slot> slots_;  // the thread's own
   std::string shape_;        // the thread's own: what the collectors were made for
   ReadErrors errors_;        // the thread's own

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -33,11 +34,16 @@ constexpr MetricDef kResets{"qpscope_counters_resets_total", kCounter,
 constexpr MetricDef kGaps{"qpscope_counters_gaps_total", kCounter,
                           "Kernel counters of 32 bits that moved while unseen for so long that a wrap may be missing from their totals; port is empty for the "
                           "device's own (counter ledger).", kPort};
+constexpr MetricDef kInterval{"qpscope_sampling_interval_seconds", kGauge,
+                              "Time between two samples of the device: sampling.interval, or longer to stay within budget.firmware_commands_per_second.", LabelNames{"device"}};
+constexpr MetricDef kCommands{"qpscope_firmware_commands_total", kCounter,
+                              "Firmware commands that qpscope caused, where the driver asks the firmware: counted by what it asked (self).", LabelNames{"device", "by"}};
+constexpr MetricDef kThrottled{"qpscope_budget_throttled_total", kCounter, "Questions to devices that were put off by budget.firmware_commands_per_second.", {}};
 constexpr MetricDef kSaved{"qpscope_state_saved", kGauge, "Whether a restart goes on from the totals on this page (/run/qpscope/state).", {}};
 constexpr MetricDef kCpu{"process_cpu_seconds_total", kCounter, "User and system CPU time of qpscoped (getrusage).", {}};
 constexpr MetricDef kMemory{"process_resident_memory_bytes", kGauge, "Resident memory of qpscoped (/proc/self/statm).", {}};
-constexpr std::array<const MetricDef*, 15> kMetrics{&kBuild, &kDevices, &kSuccess, &kDuration, &kLast, &kReadErrors, &kProbe, &kEvents,
-                                                    &kLost, &kOverflows, &kResets, &kGaps, &kSaved, &kCpu, &kMemory};
+constexpr std::array<const MetricDef*, 18> kMetrics{&kBuild, &kDevices, &kSuccess, &kDuration, &kLast, &kReadErrors, &kProbe, &kEvents,
+                                                    &kLost, &kOverflows, &kInterval, &kCommands, &kThrottled, &kResets, &kGaps, &kSaved, &kCpu, &kMemory};
 
 void add_process(SampleList& out) {
   rusage usage{};
@@ -53,13 +59,14 @@ void add_process(SampleList& out) {
   }
 }
 
-void add_sampler(SampleList& out, const std::string& device, const DeviceSampler::State& state, double to_wall) {
+void add_sampler(SampleList& out, const std::string& device, const DeviceSampler::State& state, const SelfView& view) {
+  out.push_back(sample(kInterval, {device}, view.sampling_interval * state.stretch));
   for (const DeviceSampler::Output& output : state.outputs) {
     if (!output.tried) continue;
     const std::vector<std::string> labels{std::string(output.collector), device};
     out.push_back(sample(kSuccess, labels, output.success ? 1 : 0));
     out.push_back(sample(kDuration, labels, output.duration));
-    if (output.last_success.value) out.push_back(sample(kLast, labels, static_cast<double>(output.last_success.value) / 1e9 + to_wall));
+    if (output.last_success.value) out.push_back(sample(kLast, labels, static_cast<double>(output.last_success.value) / 1e9 + view.wall_minus_boot));
   }
   if (state.ledger.image) {
     for (const auto& [port, faults] : state.ledger.image->ports) {
@@ -78,7 +85,7 @@ SampleList self_samples(const SelfView& view) {
   SampleList out;
   out.push_back(sample(kBuild, {std::string(kVersion)}, 1));
   out.push_back(sample(kDevices, {}, static_cast<double>(view.devices_found)));
-  for (const auto& [device, state] : view.samplers) add_sampler(out, device, state, view.wall_minus_boot);
+  for (const auto& [device, state] : view.samplers) add_sampler(out, device, state, view);
   for (const ProbeStatus& probe : view.probes) out.push_back(sample(kProbe, {probe.probe, probe.how}, probe.attached ? 1 : 0));
   for (const auto& [kind, count] : view.events) out.push_back(sample(kEvents, {kind}, static_cast<double>(count)));
   const EventLosses& lost = view.losses;
@@ -87,6 +94,13 @@ SampleList self_samples(const SelfView& view) {
     out.push_back(sample(kLost, {reason}, static_cast<double>(count)));
   }
   out.push_back(sample(kOverflows, {}, static_cast<double>(view.tenant_overflows)));
+  std::uint64_t throttled = 0;
+  for (const auto& [device, budget] : view.budgets) {
+    const bool present = std::ranges::any_of(view.samplers, [&](const auto& one) { return one.first == device; });
+    if (present) out.push_back(sample(kCommands, {device, "self"}, static_cast<double>(budget->spent())));
+    throttled += budget->throttled();
+  }
+  out.push_back(sample(kThrottled, {}, static_cast<double>(throttled)));
   if (view.state_saved) out.push_back(sample(kSaved, {}, *view.state_saved ? 1 : 0));
   add_process(out);
   return out;

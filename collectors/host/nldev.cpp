@@ -17,6 +17,8 @@ namespace {
 
 // Above the 32 KiB the kernel puts into one datagram of a dump at most (net/netlink/af_netlink.c netlink_dump).
 constexpr std::size_t kBuffer = 64 * 1024;
+// The kernel fills at least NLMSG_GOODSIZE (a page, 8 KiB at most), and more only if the reader has offered more before.
+constexpr std::size_t kPiece = 8 * 1024;
 
 std::string at(const char* command, DeviceIndex device) {
   return std::string("RDMA netlink ") + command + ", device " + std::to_string(device.value);
@@ -80,7 +82,7 @@ Result<> Nldev::send(int command, bool dump, std::initializer_list<Attribute> at
 }
 
 Result<> Nldev::ask(int command, bool dump, std::initializer_list<Attribute> attributes, const std::string& what,
-                    const OnMessage& on_message, bool* interrupted) {
+                    const OnMessage& on_message) {
   if (!socket_) {
     if (auto connected = connect(); !connected) return connected;
   }
@@ -89,27 +91,24 @@ Result<> Nldev::ask(int command, bool dump, std::initializer_list<Attribute> att
     return sent;
   }
   nldev::AnswerReader reader(sequence_, mnl_socket_get_portid(socket_.get()), dump, budget_);
-  Result<> result;
-  while (true) {
-    const ssize_t n = mnl_socket_recvfrom(socket_.get(), buffer_.get(), kBuffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      // Also the errors of a dump itself come this way; ENOBUFS: the kernel dropped answers; ENOSPC: one was longer than our buffer.
-      const int error = n == 0 ? EIO : errno == EAGAIN || errno == EWOULDBLOCK ? ETIMEDOUT : errno;
-      result = std::unexpected(io_error(what, error));
-      break;
-    }
-    auto progress = reader.feed({buffer_.get(), static_cast<std::size_t>(n)}, on_message);
-    if (!progress) {
-      progress.error().what = what + ": " + progress.error().what;
-      result = std::unexpected(std::move(progress.error()));
-      break;
-    }
-    if (*progress == nldev::Progress::done) break;
-  }
-  if (interrupted) *interrupted = reader.interrupted();
+  Result<nldev::Progress> progress = nldev::Progress::more;
+  while (progress && *progress == nldev::Progress::more) progress = receive(reader, kBuffer, what, on_message);
   if (!reader.finished()) socket_.reset();
-  return result;
+  if (!progress) return std::unexpected(std::move(progress.error()));
+  return {};
+}
+
+Result<nldev::Progress> Nldev::receive(nldev::AnswerReader& reader, std::size_t most, const std::string& what, const OnMessage& on_message) {
+  ssize_t n = -1;
+  do n = mnl_socket_recvfrom(socket_.get(), buffer_.get(), most);
+  while (n < 0 && errno == EINTR);
+  if (n <= 0) {
+    // Also the errors of a dump itself come this way; ENOBUFS: the kernel dropped answers; ENOSPC: one was longer than our buffer.
+    return std::unexpected(io_error(what, n == 0 ? EIO : errno == EAGAIN || errno == EWOULDBLOCK ? ETIMEDOUT : errno));
+  }
+  auto progress = reader.feed({buffer_.get(), static_cast<std::size_t>(n)}, on_message);
+  if (!progress) progress.error().what = what + ": " + progress.error().what;
+  return progress;
 }
 
 Result<std::vector<NlDevice>> Nldev::devices() {
@@ -152,24 +151,13 @@ Result<NlPort> Nldev::port(DeviceIndex device, PortNum number) {
 }
 
 Result<QpDumpResult> Nldev::queue_pairs(DeviceIndex device, BootTime began) {
-  QpDumpResult result;
-  result.dump.device = device;
-  result.dump.began = began;
-  bool interrupted = false;
-  const std::string what = at("RES_QP_GET", device);
-  const auto answer = ask(
-      RDMA_NLDEV_CMD_RES_QP_GET, true, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}}, what,
-      [&](std::span<const std::byte> message) -> Result<> {
-        auto parsed = nldev::parse_queue_pairs(message, budget_.rows, result.dump.rows);
-        // A bad entry loses itself, not the rest of the dump.
-        if (parsed || parsed.error().code == ErrorCode::limit) return parsed;
-        if (!result.trouble) result.trouble = std::move(parsed.error());
-        return {};
-      },
-      &interrupted);
-  if (!answer) result.trouble = answer.error();
-  if (!result.trouble && interrupted)
-    result.trouble = Error{ErrorCode::io, EINTR, what + ": the kernel says that the dump was interrupted"};
+  auto reader = QpDumpReader::begin(device, budget_);
+  if (!reader) return std::unexpected(std::move(reader.error()));
+  QpDumpResult result{.dump = {.device = device, .began = began, .complete = true, .rows = {}}, .trouble = {}};
+  Result<bool> more = true;
+  while (more && *more) more = reader->read(result.dump.rows);
+  if (!more) result.trouble = std::move(more.error());
+  if (!result.trouble) result.trouble = reader->trouble();
   if (result.trouble && result.dump.rows.empty()) return std::unexpected(std::move(*result.trouble));
   result.dump.complete = !result.trouble;
   return result;
@@ -227,6 +215,38 @@ Result<NlCounters> Nldev::port_counters(DeviceIndex device, PortNum port) {
           });
   if (!answer) return std::unexpected(answer.error());
   return counters;
+}
+
+QpDumpReader::QpDumpReader(Nldev nldev, std::unique_ptr<nldev::AnswerReader> answer, std::string what, std::size_t rows)
+    : nldev_(std::move(nldev)), answer_(std::move(answer)), what_(std::move(what)), rows_left_(rows) {}
+QpDumpReader::QpDumpReader(QpDumpReader&&) noexcept = default;
+QpDumpReader& QpDumpReader::operator=(QpDumpReader&&) noexcept = default;
+QpDumpReader::~QpDumpReader() = default;
+
+Result<QpDumpReader> QpDumpReader::begin(DeviceIndex device, NldevBudget budget) {
+  auto nldev = Nldev::open(budget);
+  if (!nldev) return std::unexpected(std::move(nldev.error()));
+  std::string what = at("RES_QP_GET", device);
+  if (auto sent = nldev->send(RDMA_NLDEV_CMD_RES_QP_GET, true, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}}, what); !sent)
+    return std::unexpected(std::move(sent.error()));
+  auto answer = std::make_unique<nldev::AnswerReader>(nldev->sequence_, mnl_socket_get_portid(nldev->socket_.get()), true, budget);
+  return QpDumpReader(std::move(*nldev), std::move(answer), std::move(what), budget.rows);
+}
+
+Result<bool> QpDumpReader::read(std::vector<QpRow>& rows) {
+  const std::size_t before = rows.size();
+  const auto progress = nldev_.receive(*answer_, kPiece, what_, [&](std::span<const std::byte> message) -> Result<> {
+    auto parsed = nldev::parse_queue_pairs(message, before + rows_left_, rows);
+    // A bad entry loses itself, not the rest of the dump.
+    if (parsed || parsed.error().code == ErrorCode::limit) return parsed;
+    if (!trouble_) trouble_ = std::move(parsed.error());
+    return {};
+  });
+  rows_left_ -= rows.size() - before;
+  if (!progress) return std::unexpected(progress.error());
+  if (*progress == nldev::Progress::done && answer_->interrupted() && !trouble_)
+    trouble_ = Error{ErrorCode::io, EINTR, what_ + ": the kernel says that the dump was interrupted"};
+  return *progress == nldev::Progress::more;
 }
 
 }  // namespace qpscope

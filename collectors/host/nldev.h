@@ -24,6 +24,10 @@
 struct mnl_socket;
 
 namespace qpscope {
+namespace nldev {
+class AnswerReader;
+enum class Progress : bool;
+}  // namespace nldev
 
 struct NlDevice {
   DeviceIndex index;
@@ -85,9 +89,8 @@ class Nldev {
   Result<std::vector<NlPort>> ports(DeviceIndex device);
   Result<NlPort> port(DeviceIndex device, PortNum number);
 
-  // Firmware: one query a QP. What came before an error or the end of the budget is returned with complete = false; an
-  // error without any row is an error. ENOSYS or EINVAL: the query of one QP failed (just being destroyed, raw packet
-  // with RSS), which ends the kernel's dump and takes the rows of the same message with it.
+  // Firmware: one query a QP, all at once; QpDumpReader does it in pieces. What came before an error or the end of the budget is
+  // returned with complete = false; an error without any row is an error.
   Result<QpDumpResult> queue_pairs(DeviceIndex device, BootTime began);
 
   // Firmware: one query. ErrorCode::not_found (ENOENT): netlink knows no such QP: destroyed, or never tracked.
@@ -115,17 +118,45 @@ class Nldev {
     void operator()(mnl_socket* socket) const;
   };
 
+  friend class QpDumpReader;
   explicit Nldev(NldevBudget budget);
   Result<> connect();
   Result<> send(int command, bool dump, std::initializer_list<Attribute> attributes, const std::string& what);
-  // One request and its whole answer. `interrupted` (if wanted) tells of NLM_F_DUMP_INTR.
-  Result<> ask(int command, bool dump, std::initializer_list<Attribute> attributes, const std::string& what, const OnMessage& on_message,
-               bool* interrupted = nullptr);
+  // The next datagram of an answer, of at most so many bytes.
+  Result<nldev::Progress> receive(nldev::AnswerReader& reader, std::size_t most, const std::string& what, const OnMessage& on_message);
+  // One request and its whole answer.
+  Result<> ask(int command, bool dump, std::initializer_list<Attribute> attributes, const std::string& what, const OnMessage& on_message);
 
   NldevBudget budget_;
   std::unique_ptr<mnl_socket, CloseSocket> socket_;
   std::unique_ptr<std::byte[]> buffer_;
   std::uint32_t sequence_ = 0;
+};
+
+// A dump of a device's queue pairs in pieces, on a socket of its own: the kernel queries as many QPs as fit into the next datagram
+// each time one is read, so that a reader that waits between two pieces decides how fast the firmware is asked.
+// Like Nldev it belongs to one thread.
+class QpDumpReader {
+ public:
+  // The kernel has queried the first piece when this returns.
+  static Result<QpDumpReader> begin(DeviceIndex device, NldevBudget budget = {});
+  QpDumpReader(QpDumpReader&&) noexcept;
+  QpDumpReader& operator=(QpDumpReader&&) noexcept;
+  ~QpDumpReader();
+
+  // Appends the next piece, some 90 QPs at most. False: that was the last. ENOSYS or EINVAL: the query of one QP failed (just being
+  // destroyed, raw packet with RSS), which ends the kernel's dump and takes the rows of the same piece with it.
+  Result<bool> read(std::vector<QpRow>& rows);
+  // Rows may be missing although nothing failed: an entry that made no sense, or the kernel says that the dump was interrupted.
+  const std::optional<Error>& trouble() const { return trouble_; }
+
+ private:
+  QpDumpReader(Nldev nldev, std::unique_ptr<nldev::AnswerReader> answer, std::string what, std::size_t rows);
+  Nldev nldev_;
+  std::unique_ptr<nldev::AnswerReader> answer_;
+  std::string what_;
+  std::size_t rows_left_;
+  std::optional<Error> trouble_;
 };
 
 }  // namespace qpscope

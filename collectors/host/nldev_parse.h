@@ -29,7 +29,7 @@ Result<NlCounters> parse_counters(Bytes attributes);             // STAT_GET
 // is returned once the others are taken. ErrorCode::limit: rows.size() would pass `most`.
 Result<> parse_queue_pairs(Bytes attributes, std::size_t most, std::vector<QpRow>& rows);
 
-enum class Progress { more, done };
+enum class Progress : bool { more, done };
 
 // Takes the datagrams of one answer apart: sequence numbers, errors, the end, the budget. Not thread-safe.
 class AnswerReader {

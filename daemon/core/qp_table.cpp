@@ -208,21 +208,32 @@ bool replaced(const QpRecord& record, const QpRow& row, BootTime asked) {
 
 }  // namespace
 
-QpTable::DumpVerdict QpTable::dump_ends(const QpDump& dump) {
-  DumpVerdict verdict;
-  std::unordered_map<HolderKey, bool, Hash> seen;
-  seen.reserve(dump.rows.size());
+// Rows without a QP; `seen` gets every number that the rows name.
+std::vector<QpRow> QpTable::read_rows(const QpDump& dump, Seen& seen) {
+  std::vector<QpRow> unknown;
   for (const QpRow& row : dump.rows) {
     const HolderKey id{dump.device, restrack_id(row.type, row.qpn, row.port)};
-    if (!seen.emplace(id, true).second || tombstones_.contains(id)) continue;
+    if (!seen.insert(id).second || tombstones_.contains(id)) continue;
     const auto held = holders_.find(id);
     if (held != holders_.end() && !replaced(records_.at(held->second), row, dump.began)) {
       refresh(held->second, row, dump.began);
       continue;
     }
     if (held != holders_.end()) erase(records_.at(held->second));
-    verdict.unknown.push_back(row);
+    unknown.push_back(row);
   }
+  return unknown;
+}
+
+std::vector<QpRow> QpTable::dump_goes_on(const QpDump& part) {
+  Seen seen;
+  return read_rows(part, seen);
+}
+
+QpTable::DumpVerdict QpTable::dump_ends(const QpDump& dump) {
+  Seen seen;
+  seen.reserve(dump.rows.size());
+  DumpVerdict verdict{.unknown = read_rows(dump, seen), .unseen = {}};
   for (const auto& [id, key] : holders_) {
     if (!dump.complete || id.device != dump.device || seen.contains(id)) continue;
     const QpRecord& record = records_.at(key);

@@ -31,6 +31,7 @@ struct Site {
   Sysroot root = Sysroot::open(tree.path()).value();
   Host host{.root = root};
   FakeClock clock;
+  Budgets budgets{host, 0};
 };
 
 inline const DeviceSampler::Output& output(const DeviceSampler::State& state, std::string_view collector) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,32 @@ namespace qpscope::test {
 
 class FakeQpSource : public QpSource {
  public:
+  // As in the kernel: a piece is read when the one before it is taken, and the position is a number in a list that changes.
+  class Dumping : public QpDumping {
+   public:
+    Dumping(FakeQpSource& kernel, DeviceIndex device) : kernel_(kernel), device_(device) { read(); }
+    Result<Piece> next() override {
+      Piece out = std::move(read_);
+      if (!out.last) read();
+      return out;
+    }
+
+   private:
+    void read() {
+      read_ = {};
+      const auto& list = kernel_.rows[device_];
+      const std::size_t end = std::min(list.size(), kernel_.dump_breaks_off_after);
+      for (; at_ < end && read_.rows.size() < kernel_.piece; ++at_) read_.rows.push_back(list[at_]);
+      read_.last = at_ >= end;
+      read_.flawed = read_.last && end < list.size();
+      if (kernel_.during_dump) kernel_.during_dump();
+    }
+    FakeQpSource& kernel_;
+    DeviceIndex device_;
+    Piece read_;
+    std::size_t at_ = 0;
+  };
+
   std::map<DeviceIndex, std::string> names;
   std::map<DeviceIndex, std::vector<QpRow>> rows;
   std::size_t dumps = 0, gets = 0;
@@ -21,6 +48,7 @@ class FakeQpSource : public QpSource {
   std::function<void()> during_dump;     // what happens on the host while a dump runs
   std::function<void()> after_count;     // what happens between a count and its use
   std::size_t dump_breaks_off_after = ~std::size_t{0};
+  std::size_t piece = 90;  // rows of a dump that come at once
 
   QpRow* find(DeviceIndex device, std::uint32_t qpn) {
     auto& list = rows[device];
@@ -35,16 +63,10 @@ class FakeQpSource : public QpSource {
     if (failing.contains("devices")) return std::unexpected(failing["devices"]);
     return std::vector<std::pair<DeviceIndex, std::string>>(names.begin(), names.end());
   }
-  Result<QpDump> dump(DeviceIndex device, BootTime began) override {
+  Result<std::unique_ptr<QpDumping>> dump(DeviceIndex device) override {
     ++dumps;
     if (failing.contains("dump")) return std::unexpected(failing["dump"]);
-    QpDump out{.device = device, .began = began, .complete = true, .rows = rows[device]};
-    if (out.rows.size() > dump_breaks_off_after) {
-      out.rows.resize(dump_breaks_off_after);
-      out.complete = false;
-    }
-    if (during_dump) during_dump();
-    return out;
+    return std::make_unique<Dumping>(*this, device);
   }
   Result<QpRow> get(DeviceIndex device, PortNum port, QpType type, Qpn qpn) override {
     ++gets;

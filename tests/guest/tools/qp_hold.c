@@ -3,7 +3,8 @@
  * Test equipment: makes RC queue pairs up to RTS and holds them, by the raw write() commands of uverbs, so that it works on any
  * device of the kernel without a provider library (tests/guest/mlx5sim has none).
  *
- *   qpscope-qp-hold DEVICE COUNT [PORT]   prints "held QPN QPN ..." when all are in RTS; SIGTERM: destroys them and exits 0
+ *   qpscope-qp-hold DEVICE COUNT [PORT]      prints "held QPN QPN ..." when all are in RTS; SIGTERM: destroys them and exits 0
+ *   qpscope-qp-hold DEVICE COUNT PORT churn  then destroys and makes one after the other, as fast as it can, until SIGTERM
  */
 #include <dirent.h>
 #include <errno.h>
@@ -132,15 +133,51 @@ static void connect_to_itself(unsigned handle, unsigned qpn, int port, const uin
   modify(&attr, kRts, kSqPsn | kTimeout | kRetryCount | kRnrRetry | kMaxRdAtomic);
 }
 
+struct bed {
+  unsigned pd, cq;
+  int port;
+  uint8_t gid[16];
+};
+
+static void make(const struct bed* bed, unsigned* handle, unsigned* qpn) {
+  struct ib_uverbs_create_qp qp = {.pd_handle = bed->pd,
+                                   .send_cq_handle = bed->cq,
+                                   .recv_cq_handle = bed->cq,
+                                   .max_send_wr = 4,
+                                   .max_recv_wr = 4,
+                                   .max_send_sge = 1,
+                                   .max_recv_sge = 1,
+                                   .qp_type = kRc};
+  struct ib_uverbs_create_qp_resp answer;
+  if (command(IB_USER_VERBS_CMD_CREATE_QP, &qp, sizeof qp, &answer, sizeof answer)) die("create");
+  *handle = answer.qp_handle;
+  *qpn = answer.qpn;
+  connect_to_itself(answer.qp_handle, answer.qpn, bed->port, bed->gid);
+}
+
+static void destroy(unsigned handle) {
+  struct ib_uverbs_destroy_qp destroy = {.qp_handle = handle};
+  struct ib_uverbs_destroy_qp_resp answer;
+  /* EIO: the device went, and took them with it. */
+  if (command(IB_USER_VERBS_CMD_DESTROY_QP, &destroy, sizeof destroy, &answer, sizeof answer) && errno != EIO) die("destroy");
+}
+
+static int asked_to_end(void) {
+  sigset_t pending;
+  sigpending(&pending);
+  return sigismember(&pending, SIGTERM);
+}
+
 int main(int argc, char** argv) {
-  if (argc < 3) {
-    fprintf(stderr, "usage: qpscope-qp-hold DEVICE COUNT [PORT]\n");
+  const int churn = argc > 4 && strcmp(argv[4], "churn") == 0;
+  if (argc < 3 || (argc > 4 && !churn)) {
+    fprintf(stderr, "usage: qpscope-qp-hold DEVICE COUNT [PORT [churn]]\n");
     return 2;
   }
-  const int count = atoi(argv[2]), port = argc > 3 ? atoi(argv[3]) : 1;
-  uint8_t gid[16];
+  const int count = atoi(argv[2]);
+  struct bed bed = {.port = argc > 3 ? atoi(argv[3]) : 1};
   open_device(argv[1]);
-  read_gid(argv[1], port, gid);
+  read_gid(argv[1], bed.port, bed.gid);
 
   /* Blocked from the start, so that a SIGTERM while QPs are being made is taken up afterwards. */
   sigset_t term;
@@ -161,35 +198,22 @@ int main(int argc, char** argv) {
   unsigned* handles = calloc((size_t)count, sizeof *handles);
   unsigned* qpns = calloc((size_t)count, sizeof *qpns);
   if (!handles || !qpns) die("memory");
-  for (int i = 0; i < count; ++i) {
-    struct ib_uverbs_create_qp qp = {.pd_handle = pd_answer.pd_handle,
-                                     .send_cq_handle = cq_answer.cq_handle,
-                                     .recv_cq_handle = cq_answer.cq_handle,
-                                     .max_send_wr = 4,
-                                     .max_recv_wr = 4,
-                                     .max_send_sge = 1,
-                                     .max_recv_sge = 1,
-                                     .qp_type = kRc};
-    struct ib_uverbs_create_qp_resp answer;
-    if (command(IB_USER_VERBS_CMD_CREATE_QP, &qp, sizeof qp, &answer, sizeof answer)) die("create");
-    handles[i] = answer.qp_handle;
-    qpns[i] = answer.qpn;
-    connect_to_itself(answer.qp_handle, answer.qpn, port, gid);
-  }
+  bed.pd = pd_answer.pd_handle;
+  bed.cq = cq_answer.cq_handle;
+  for (int i = 0; i < count; ++i) make(&bed, &handles[i], &qpns[i]);
   printf("held");
   for (int i = 0; i < count; ++i) printf(" %u", qpns[i]);
   printf("\n");
   fflush(stdout);
 
+  for (int i = 0; churn && !asked_to_end(); i = (i + 1) % count) {
+    destroy(handles[i]);
+    make(&bed, &handles[i], &qpns[i]);
+  }
   int got;
   while (sigwait(&term, &got)) {
   }
-  for (int i = 0; i < count; ++i) {
-    struct ib_uverbs_destroy_qp destroy = {.qp_handle = handles[i]};
-    struct ib_uverbs_destroy_qp_resp answer;
-    /* EIO: the device went, and took them with it. */
-    if (command(IB_USER_VERBS_CMD_DESTROY_QP, &destroy, sizeof destroy, &answer, sizeof answer) && errno != EIO) die("destroy");
-  }
+  for (int i = 0; i < count; ++i) destroy(handles[i]);
   free(handles);
   free(qpns);
   return 0;

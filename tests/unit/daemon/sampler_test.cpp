@@ -12,7 +12,7 @@ using namespace qpscope::test;
 TEST_CASE("a pass reads every collector and stamps it", "[daemon.sampler]") {
   Site site;
   add_device(site.tree);
-  DeviceSampler sampler(site.host, {.name = "mlx5_0"}, {}, site.clock.fn());
+  DeviceSampler sampler(site.host, {.name = "mlx5_0"}, {}, site.budgets, site.clock.fn());
   CHECK_FALSE(output(sampler.state(), "port_state").samples);
   CHECK(output(sampler.state(), "port_state").last_success.value == 0);
   sampler.pass();
@@ -35,7 +35,7 @@ TEST_CASE("a pass reads every collector and stamps it", "[daemon.sampler]") {
 TEST_CASE("a value that cannot be read is left out and counted; the others stay", "[daemon.sampler]") {
   Site site;
   add_device(site.tree);
-  DeviceSampler sampler(site.host, {.name = "mlx5_0"}, {}, site.clock.fn());
+  DeviceSampler sampler(site.host, {.name = "mlx5_0"}, {}, site.budgets, site.clock.fn());
   sampler.pass();
   site.tree.file(kDevice + "/ports/1/state", "nonsense\n");
   sampler.pass();
@@ -52,7 +52,7 @@ TEST_CASE("a value that cannot be read is left out and counted; the others stay"
 
 TEST_CASE("a device that is not there harms nobody", "[daemon.sampler]") {
   Site site;
-  DeviceSampler sampler(site.host, {.name = "mlx5_9"}, {}, site.clock.fn());
+  DeviceSampler sampler(site.host, {.name = "mlx5_9"}, {}, site.budgets, site.clock.fn());
   sampler.pass();
   CHECK_FALSE(value(sampler.state(), "port_state", "qpscope_port_state"));
 }
@@ -60,7 +60,7 @@ TEST_CASE("a device that is not there harms nobody", "[daemon.sampler]") {
 TEST_CASE("the thread samples by its clocks and ends when asked", "[daemon.sampler]") {
   Site site;
   add_device(site.tree);
-  DeviceSampler sampler(site.host, {.name = "mlx5_0"}, {.interval = 0.1, .slow_interval = 3600, .stale_after = 30}, boot_now);
+  DeviceSampler sampler(site.host, {.name = "mlx5_0"}, {.interval = 0.1, .slow_interval = 3600, .stale_after = 30}, site.budgets, boot_now);
   sampler.start();
   const auto success = [&](std::string_view name) { return output(sampler.state(), name).last_success.value; };
   REQUIRE(becomes_true([&] { return success("port_state") > 0 && success("port_info") > 0; }));
@@ -77,7 +77,7 @@ TEST_CASE("a file whose read fails is tried less and less often, and is in troub
   add_device(site.tree);
   // A folder opens, and reading it fails.
   site.tree.folder(kDevice + "/ports/1/counters/symbol_error");
-  DeviceSampler sampler(site.host, {.name = "mlx5_0"}, {}, site.clock.fn());
+  DeviceSampler sampler(site.host, {.name = "mlx5_0"}, {}, site.budgets, site.clock.fn());
   const auto errors = [&] { return sampler.state().errors.at({"counters", "EISDIR"}); };
   std::vector<std::uint64_t> seen;
   for (int second = 0; second < 16; ++second) {
@@ -102,10 +102,10 @@ TEST_CASE("totals go on over wraps, and from an image", "[daemon.sampler]") {
     CHECK(value(state, "hw_counters", "qpscope_hw_counters_total") == value(state, "hw_counters", "qpscope_port_rx_out_of_sequence_packets_total"));
     return value(state, "hw_counters", "qpscope_hw_counters_total");
   };
-  DeviceSampler first(site.host, {.name = "mlx5_0"}, {}, site.clock.fn());
+  DeviceSampler first(site.host, {.name = "mlx5_0"}, {}, site.budgets, site.clock.fn());
   CHECK(pass(first, "4294967290\n") == 4294967290);
   CHECK(pass(first, "5\n") == 4294967301);
-  DeviceSampler second(site.host, first.state().ledger, {}, site.clock.fn());
+  DeviceSampler second(site.host, first.state().ledger, {}, site.budgets, site.clock.fn());
   CHECK(value(second.state(), "hw_counters", "qpscope_hw_counters_total") == std::nullopt);
   CHECK(second.state().ledger == first.state().ledger);
   CHECK(pass(second, "6\n") == 4294967302);

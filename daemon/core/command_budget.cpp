@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/command_budget.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace qpscope {
+namespace {
+
+// The last tenth stays free: what was saved up before, or overdrawn by one question, must not show as more than the budget in
+// any stretch of some seconds.
+constexpr double kUsed = 0.9;
+constexpr std::array<double, 2> kShare{0.75, 0.25};  // by Use
+constexpr double kSavedSeconds = 1;                  // of the whole budget, in each account
+
+}  // namespace
+
+CommandBudget::CommandBudget(double per_second, bool firmware) : per_second_(firmware ? per_second * kUsed : 0), firmware_(firmware) {}
+
+void CommandBudget::fill(BootTime now) {
+  const double passed = filled_.value ? std::max(0.0, seconds(now, filled_)) : 0;
+  filled_ = std::max(filled_, now);
+  double over = 0;
+  const double most = per_second_ * kSavedSeconds;
+  for (std::size_t i = 0; i < kUses; ++i) {
+    accounts_[i] += passed * per_second_ * kShare[i];
+    over += std::max(0.0, accounts_[i] - most);
+    accounts_[i] = std::min(accounts_[i], most);
+  }
+  for (double& account : accounts_) {
+    const double room = std::min(over, most - account);
+    account += room;
+    over -= room;
+  }
+}
+
+double CommandBudget::seconds_to_wait(Use use, BootTime now) {
+  if (per_second_ <= 0) return 0;
+  const std::lock_guard lock(mutex_);
+  fill(now);
+  return std::max(0.0, -accounts_[static_cast<std::size_t>(use)] / assured(use));
+}
+
+std::size_t CommandBudget::room(Use use, BootTime now) {
+  if (per_second_ <= 0) return std::numeric_limits<std::size_t>::max();
+  const std::lock_guard lock(mutex_);
+  fill(now);
+  return static_cast<std::size_t>(std::max(0.0, accounts_[static_cast<std::size_t>(use)]));
+}
+
+void CommandBudget::spend(Use use, std::uint64_t commands, BootTime now) {
+  if (!firmware_) return;
+  const std::lock_guard lock(mutex_);
+  spent_ += commands;
+  if (per_second_ <= 0) return;
+  fill(now);
+  accounts_[static_cast<std::size_t>(use)] -= static_cast<double>(commands);
+}
+
+double CommandBudget::assured(Use use) const {
+  return per_second_ > 0 ? per_second_ * kShare[static_cast<std::size_t>(use)] : std::numeric_limits<double>::infinity();
+}
+
+std::uint64_t CommandBudget::spent() const {
+  const std::lock_guard lock(mutex_);
+  return spent_;
+}
+
+std::uint64_t CommandBudget::throttled() const {
+  const std::lock_guard lock(mutex_);
+  return throttled_;
+}
+
+void CommandBudget::put_off() {
+  const std::lock_guard lock(mutex_);
+  ++throttled_;
+}
+
+}  // namespace qpscope

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many firmware commands we may cause on one device. On mlx5 each counter read, port query or QP query is a command on a
+// queue that applications need to set up their own queue pairs: we take a bounded part of it, whoever makes us curious.
+//
+// Two accounts fill with time: a tenant that makes queue pairs by the thousand uses up that of the queue pairs, never that of
+// sampling. What one account has no room for goes to the other. A question is never cut into pieces: it may be asked while its account
+// is not overdrawn, and what it overdraws is waited for before the next.
+//
+// Thread-safe: the device's own thread and the reconcile thread share it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "core/ids.h"
+
+namespace qpscope {
+
+class CommandBudget {
+ public:
+  enum class Use : std::uint8_t {
+    sampling,     // counters, port state
+    queue_pairs,  // RES_QP_GET
+  };
+  // Commands a second; 0: without limit. Of a device without firmware nothing counts.
+  explicit CommandBudget(double per_second, bool firmware = true);
+
+  bool may_ask(Use use, BootTime now) { return seconds_to_wait(use, now) <= 0; }
+  double seconds_to_wait(Use use, BootTime now);
+  // How many questions of one command each fit in now.
+  std::size_t room(Use use, BootTime now);
+  // What has been asked, whether or not it fitted.
+  void spend(Use use, std::uint64_t commands, BootTime now);
+  // What `use` can count on, commands a second, however much the other wants; infinity without limit.
+  double assured(Use use) const;
+
+  std::uint64_t spent() const;      // commands so far
+  std::uint64_t throttled() const;  // questions put off so far
+  void put_off();                   // counts one
+
+ private:
+  static constexpr std::size_t kUses = 2;
+  void fill(BootTime now);
+
+  const double per_second_;
+  const bool firmware_;
+  mutable std::mutex mutex_;
+  std::array<double, kUses> accounts_{};  // commands; below 0: overdrawn
+  BootTime filled_;
+  std::uint64_t spent_ = 0, throttled_ = 0;
+};
+
+}  // namespace qpscope
