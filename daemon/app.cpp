@@ -91,7 +91,7 @@ void App::publish() {
   devices_.fill(*snapshot);
   tracker_.fill(*snapshot);
   SelfView self{.devices_found = devices_.size(), .samplers = devices_.states(), .tenant_overflows = tracker_.tenant_overflows(),
-                .sampling_interval = config_.sampling.interval, .budgets = budgets_.all(), .state_saved = std::nullopt, .wall_minus_boot = wall_minus_boot()};
+                .budgets = budgets_.all(), .state_saved = std::nullopt, .wall_minus_boot = wall_minus_boot()};
   // Before anybody sees the totals: what was shown once is never taken back.
   if (state_) self.state_saved = state_->save(devices_.ledgers());
   if (const EventLoop* events = tracker_.events()) {

@@ -90,9 +90,8 @@ void Devices::fill(Snapshot& snapshot) const {
   for (const auto& sampler : samplers_) {
     const DeviceSampler::State state = sampler->state();
     for (const DeviceSampler::Output& output : state.outputs) {
-      const double interval = state.stretch * (output.clock == Clock::slow ? config_.sampling.slow_interval : config_.sampling.interval);
       // Old is not now: a device that hangs loses its samples; its last success stays as a time stamp.
-      const double stale_after = std::max(config_.sampling.stale_after, 2 * interval);
+      const double stale_after = std::max(config_.sampling.stale_after, 2 * output.interval);
       if (output.samples && seconds(snapshot.at, output.last_success) <= stale_after) snapshot.samples.push_back(output.samples);
     }
   }

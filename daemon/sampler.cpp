@@ -24,7 +24,8 @@ DeviceSampler::DeviceSampler(const Host& host, DeviceLedger device, const Sampli
   state_.ledger = std::move(device);
   for (const CollectorRow* row : collector_rows()) {
     slots_.push_back({.row = row, .collector = nullptr, .due = {}});
-    state_.outputs.push_back({.collector = row->name, .clock = row->clock});
+    slots_.back().interval = configured(slots_.back());
+    state_.outputs.push_back({.collector = row->name, .clock = row->clock, .interval = slots_.back().interval});
   }
 }
 
@@ -80,7 +81,7 @@ void DeviceSampler::run() {
         break;
       }
       collect(*slot, static_cast<std::size_t>(slot - slots_.data()));
-      const auto step = static_cast<std::uint64_t>(interval(*slot) * stretch() * 1e9);
+      const auto step = static_cast<std::uint64_t>(slot->interval * 1e9);
       // On the grid, so that a slow pass does not shift all later ones; never twice in a row after a long stall.
       slot->due.value = std::max(slot->due.value + step, now.value + step / 2);
     }
@@ -104,11 +105,12 @@ DeviceSampler::Slot* DeviceSampler::most_overdue(BootTime now) {
   return first->due <= now ? &*first : nullptr;
 }
 
-// By what the last passes have cost: a collector that asks more, or more ports, make every clock of the device slower alike.
-double DeviceSampler::stretch() const {
-  double wanted = 0;
-  for (const Slot& slot : slots_) wanted += slot.commands / interval(slot);
-  return std::max(1.0, wanted / budget_->assured(CommandBudget::Use::sampling));
+// By what the last passes have cost: a collector that would pass the budget is run less often, the cheap ones stay as they are.
+void DeviceSampler::fit_intervals() {
+  std::vector<double> wanted;
+  for (const Slot& slot : slots_) wanted.push_back(slot.commands / configured(slot));
+  const std::vector<double> parts = fair_parts(wanted, budget_->assured(CommandBudget::Use::sampling));
+  for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i].interval = configured(slots_[i]) * (wanted[i] > parts[i] ? wanted[i] / parts[i] : 1);
 }
 
 // Ports and counters that come after the device, or change with its driver: every collector is made again.
@@ -127,6 +129,7 @@ void DeviceSampler::collect(Slot& slot, std::size_t index) {
   const Result<> done = slot.collector->collect(reading);
   const BootTime ended = now_();
   slot.commands = static_cast<double>(reading.firmware_commands);
+  fit_intervals();
   budget_->spend(CommandBudget::Use::sampling, reading.firmware_commands, ended);
   std::shared_ptr<const LedgerImage> image;
   // A quiet counter's time moves on too: a restart must not take the quiet for a gap.
@@ -146,7 +149,7 @@ void DeviceSampler::collect(Slot& slot, std::size_t index) {
     output.last_success = ended;
   }
   state_.errors = errors_.counts();
-  state_.stretch = stretch();
+  for (std::size_t i = 0; i < slots_.size(); ++i) state_.outputs[i].interval = slots_[i].interval;
   if (image) state_.ledger.image = std::move(image);
 }
 

@@ -27,6 +27,7 @@ class DeviceSampler {
   struct Output {
     std::string_view collector;
     Clock clock = Clock::fast;
+    double interval = 0;        // seconds between two passes: as configured, or longer to stay within the firmware budget
     SharedSamples samples;      // of the last pass that succeeded
     BootTime last_success;      // 0: none yet
     bool tried = false;         // a pass has ended
@@ -37,7 +38,6 @@ class DeviceSampler {
     std::vector<Output> outputs;
     std::map<ReadErrors::Key, std::uint64_t> errors;
     DeviceLedger ledger;        // at least as new as the samples
-    double stretch = 1;         // how many times longer than configured the intervals are, to stay within the firmware budget
   };
 
   // Totals go on from the device's image, if it has one.
@@ -61,12 +61,13 @@ class DeviceSampler {
     std::unique_ptr<Collector> collector;
     BootTime due;
     double commands = 0;  // firmware commands of the last pass
+    double interval = 0;  // seconds; see fit_intervals()
     bool troubled = false;
   };
   void run();
-  double interval(const Slot& slot) const { return slot.row->clock == Clock::fast ? config_.interval : config_.slow_interval; }
+  double configured(const Slot& slot) const { return slot.row->clock == Clock::fast ? config_.interval : config_.slow_interval; }
   Slot* most_overdue(BootTime now);
-  double stretch() const;
+  void fit_intervals();
   void follow_shape();
   void collect(Slot& slot, std::size_t index);
   void log_trouble(Slot& slot, const std::string& trouble, std::size_t troubles);

@@ -35,7 +35,7 @@ constexpr MetricDef kGaps{"qpscope_counters_gaps_total", kCounter,
                           "Kernel counters of 32 bits that moved while unseen for so long that a wrap may be missing from their totals; port is empty for the "
                           "device's own (counter ledger).", kPort};
 constexpr MetricDef kInterval{"qpscope_sampling_interval_seconds", kGauge,
-                              "Time between two samples of the device: sampling.interval, or longer to stay within budget.firmware_commands_per_second.", LabelNames{"device"}};
+                              "Time between two fast samples of the device, of what is sampled least: sampling.interval, or longer to stay within budget.firmware_commands_per_second.", LabelNames{"device"}};
 constexpr MetricDef kCommands{"qpscope_firmware_commands_total", kCounter,
                               "Firmware commands that qpscope caused, where the driver asks the firmware: counted by what it asked (self).", LabelNames{"device", "by"}};
 constexpr MetricDef kThrottled{"qpscope_budget_throttled_total", kCounter, "Questions to devices that were put off by budget.firmware_commands_per_second.", {}};
@@ -60,7 +60,9 @@ void add_process(SampleList& out) {
 }
 
 void add_sampler(SampleList& out, const std::string& device, const DeviceSampler::State& state, const SelfView& view) {
-  out.push_back(sample(kInterval, {device}, view.sampling_interval * state.stretch));
+  double slowest = 0;  // of those on the fast clock
+  for (const DeviceSampler::Output& output : state.outputs) slowest = output.clock == Clock::fast ? std::max(slowest, output.interval) : slowest;
+  out.push_back(sample(kInterval, {device}, slowest));
   for (const DeviceSampler::Output& output : state.outputs) {
     if (!output.tried) continue;
     const std::vector<std::string> labels{std::string(output.collector), device};

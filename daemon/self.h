@@ -21,7 +21,6 @@ struct SelfView {
   EventLosses losses;
   std::map<std::string, std::uint64_t> events;
   std::uint64_t tenant_overflows = 0;
-  double sampling_interval = 0;  // seconds, as configured
   std::vector<std::pair<std::string, std::shared_ptr<CommandBudget>>> budgets;  // by device
   std::optional<bool> state_saved;  // nullopt: no state is kept
   double wall_minus_boot = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace qpscope {
 namespace {
@@ -74,6 +75,20 @@ std::uint64_t CommandBudget::throttled() const {
 void CommandBudget::put_off() {
   const std::lock_guard lock(mutex_);
   ++throttled_;
+}
+
+std::vector<double> fair_parts(std::span<const double> wanted, double assured) {
+  std::vector<std::size_t> cheapest_first(wanted.size());
+  std::iota(cheapest_first.begin(), cheapest_first.end(), 0);
+  std::ranges::sort(cheapest_first, {}, [&](std::size_t i) { return wanted[i]; });
+  std::vector<double> parts(wanted.size());
+  double left = assured;
+  for (std::size_t done = 0; done < cheapest_first.size(); ++done) {
+    const std::size_t i = cheapest_first[done];
+    parts[i] = std::min(wanted[i], left / static_cast<double>(cheapest_first.size() - done));
+    left -= parts[i];
+  }
+  return parts;
 }
 
 }  // namespace qpscope

@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
+#include <vector>
 
 #include "core/ids.h"
 
@@ -51,5 +53,9 @@ class CommandBudget {
   BootTime filled_;
   std::uint64_t spent_ = 0, throttled_ = 0;
 };
+
+// What each of several clocks gets of `assured`, when they want so many commands a second: what they want if it fits, else the
+// cheap ones all of it and the expensive ones equal parts of the rest.
+std::vector<double> fair_parts(std::span<const double> wanted, double assured);
 
 }  // namespace qpscope

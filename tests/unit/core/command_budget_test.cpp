@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <deque>
+#include <limits>
 #include <random>
 
 #include "support/fake_clock.h"
@@ -79,6 +80,15 @@ TEST_CASE("without limit nothing waits and everything is counted; without firmwa
   }
   CHECK(free.spent() == 1'000'000);
   CHECK(soft.spent() == 0);
+}
+
+TEST_CASE("an expensive clock gives way before a cheap one", "[core.command_budget]") {
+  const auto parts = [](std::vector<double> wanted, double assured) { return fair_parts(wanted, assured); };
+  CHECK(parts({}, 100).empty());
+  CHECK(parts({10, 20, 0}, 100) == std::vector<double>{10, 20, 0});
+  CHECK(parts({10, 500, 20}, 100) == std::vector<double>{10, 70, 20});
+  CHECK(parts({300, 500, 20}, 100) == std::vector<double>{40, 40, 20});
+  CHECK(parts({1, 2}, std::numeric_limits<double>::infinity()) == std::vector<double>{1, 2});
 }
 
 TEST_CASE("a clock that stands still or goes back gives nothing", "[core.command_budget]") {
