@@ -23,10 +23,11 @@ constexpr std::size_t kMostAbsent = 64;  // devices that went away whose totals 
 
 void Devices::scan(Start start) {
   auto names = host_.root.list("/sys/class/infiniband");
-  if (!names) {
-    if (names.error().code != ErrorCode::not_found) log::warning("devices cannot be listed: " + names.error().what);
-    names = std::vector<std::string>();
-  }
+  const bool unlisted = !names && names.error().code != ErrorCode::not_found;
+  if (unlisted && !unlisted_) log::warning("devices cannot be listed, those that are known stay: " + names.error().what);
+  unlisted_ = unlisted;
+  if (unlisted) return;
+  if (!names) names = std::vector<std::string>();
   std::erase_if(*names, [&](const std::string& name) { return !matches(config_.devices.include, name) || matches(config_.devices.exclude, name); });
   if (names->empty() && !absence_logged_) log::info("no RDMA device here; one that appears is picked up");
   absence_logged_ = names->empty();
