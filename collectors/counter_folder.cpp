@@ -62,8 +62,8 @@ std::string device_path(const std::string& device) { return "/sys/class/infiniba
 
 Result<std::vector<std::string>> port_numbers(const Host& host, const std::string& device) {
   auto names = host.root.list(device_path(device) + "/ports");
-  if (!names && absent(names.error())) return std::vector<std::string>();
-  if (names) std::erase_if(*names, [](const std::string& name) { return name.empty() || !std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; }); });
+  if (!names) return absent(names.error()) ? std::vector<std::string>() : std::move(names);
+  std::erase_if(*names, [](const std::string& name) { return name.empty() || !std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; }); });
   return names;
 }
 

@@ -116,8 +116,8 @@ def test_open():
              (device + "ports/1/lid", "EIO", "open"), (device + "ports/1/gids", "EACCES", "open"), (device + "fw_ver", "EAGAIN", "open")]
     page, _, without = fails("01-mlx5-pf-roce-cx7", rules)
     expect(values(page) == values(without), "not the page of a host without these files", *set(values(page).items()) ^ set(values(without).items()))
-    expect(read_errors(page) == {("mlx5_0", source, errno): 1 for source, errno in
-                                 (("counters", "EMFILE"), ("hw_counters", "ENOMEM"), ("port", "EIO"), ("port", "EACCES"), ("device", "EAGAIN"))}, "not these errors", read_errors(page))
+    wanted = (("counters", "EMFILE"), ("hw_counters", "ENOMEM"), ("port", "EIO"), ("port", "EACCES"), ("device", "EAGAIN"))
+    expect(read_errors(page) == {("mlx5_0", *one): 1 for one in wanted}, "not these errors", read_errors(page))
 
 
 def test_list():
@@ -126,8 +126,8 @@ def test_list():
              (second + "ports", "EIO", "list")]
     page, warnings, without = fails("01-mlx5-pf-roce-cx7", rules)
     expect(values(page) == values(without), "not the page of a host without these folders", *set(values(page).items()) ^ set(values(without).items()))
-    expect(read_errors(page) == {("mlx5_0", "counters", "EIO"): 2, ("mlx5_0", "hw_counters", "ENOMEM"): 1, ("mlx5_0", "port", "EBUSY"): 1, ("mlx5_1", "port", "EIO"): 1},
-           "not these errors", read_errors(page))  # two collectors share counters/
+    wanted = {("mlx5_0", "counters", "EIO"): 2, ("mlx5_0", "hw_counters", "ENOMEM"): 1, ("mlx5_0", "port", "EBUSY"): 1, ("mlx5_1", "port", "EIO"): 1}
+    expect(read_errors(page) == wanted, "not these errors", read_errors(page))  # two collectors share counters/
     expect(len(warnings) == 5, "not one line for each collector", *warnings)
 
 
