@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "collectors/fact.h"
 #include "core/text.h"
 
 namespace qpscope {
@@ -28,7 +29,7 @@ std::optional<std::string_view> PolledFile::read(std::span<char> buffer, Reading
 CounterFolder::CounterFolder(const Host& host, const std::string& path, std::string_view source, const Wanted& wanted) : source_(source) {
   auto names = host.root.list(path);
   if (!names) {
-    if (names.error().code != ErrorCode::not_found) unlisted_ = std::move(names.error());
+    if (!absent(names.error())) unlisted_ = std::move(names.error());
     return;
   }
   for (const std::string& name : *names) {
@@ -59,11 +60,11 @@ void CounterFolder::read(Reading& out, const Take& take) {
 
 std::string device_path(const std::string& device) { return "/sys/class/infiniband/" + device; }
 
-std::vector<std::string> port_numbers(const Host& host, const std::string& device) {
+Result<std::vector<std::string>> port_numbers(const Host& host, const std::string& device) {
   auto names = host.root.list(device_path(device) + "/ports");
-  if (!names) return {};
+  if (!names) return absent(names.error()) ? std::vector<std::string>() : std::move(names);
   std::erase_if(*names, [](const std::string& name) { return name.empty() || !std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; }); });
-  return std::move(*names);
+  return names;
 }
 
 std::string device_shape(const Host& host, const std::string& device) {
@@ -71,12 +72,13 @@ std::string device_shape(const Host& host, const std::string& device) {
   const auto add = [&](const std::string& path) {
     const auto names = host.root.list(path);
     shape += path + ":";
-    if (names) {
-      for (const std::string& name : *names) shape += name + "/";
-    }
+    if (!names) shape += names.error().what;
+    for (const std::string& name : names.value_or(std::vector<std::string>())) shape += name + "/";
   };
   add(device_path(device) + "/hw_counters");
-  for (const std::string& port : port_numbers(host, device)) {
+  const auto ports = port_numbers(host, device);
+  if (!ports) shape += ports.error().what;
+  for (const std::string& port : ports.value_or(std::vector<std::string>())) {
     for (const char* folder : {"/counters", "/hw_counters"}) add(device_path(device) + "/ports/" + port + folder);
   }
   return shape;

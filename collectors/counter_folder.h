@@ -55,12 +55,13 @@ class CounterFolder {
   bool counted_ = false;
 };
 
-// A device's folder in the class, and the numbers of its ports, rising.
+// A device's folder in the class, and the numbers of its ports, rising. A device without ports/ has none.
 std::string device_path(const std::string& device);
-std::vector<std::string> port_numbers(const Host& host, const std::string& device);
+Result<std::vector<std::string>> port_numbers(const Host& host, const std::string& device);
 
 // Which folders and files a device has, as one text: ports and counters are registered after the device itself, and a driver
-// reload can change them under the same name. Lists folders only; asks no hardware.
+// reload can change them under the same name. A folder that cannot be
+// listed is part of it, so that one that can be listed again is another shape. Lists folders only; asks no hardware.
 std::string device_shape(const Host& host, const std::string& device);
 
 }  // namespace qpscope

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collectors/counter_folder.h"
+#include "collectors/fact.h"
 #include "collectors/host/nldev.h"
 #include "core/text.h"
 
@@ -34,18 +35,20 @@ std::string by_netlink(const std::string& device) {
 
 }  // namespace
 
-std::string driver_of(const Host& host, const std::string& device) {
+Result<std::string> driver_of(const Host& host, const std::string& device) {
   if (host.live) {
-    if (std::string name = by_netlink(device); !name.empty()) return name;
+    if (std::string known = by_netlink(device); !known.empty()) return known;
   }
   const std::string path = device_path(device);
   // Software devices first: over a real NIC some kernels give them that NIC as parent device.
-  if (host.root.exists(path + "/parent")) return "rdma_rxe";  // an attribute only rxe has (sw/rxe/rxe_verbs.c parent_show)
-  if (auto name = host.root.link_name(path + "/device/driver")) return *name;
+  if (host.root.exists(path + "/parent")) return std::string("rdma_rxe");  // an attribute only rxe has (sw/rxe/rxe_verbs.c parent_show)
+  auto name = host.root.link_name(path + "/device/driver");
+  if (name || !(absent(name.error()) || name.error().code == ErrorCode::invalid)) return name;
   // siw has no attribute of its own: an iWARP device (node type RNIC) without a parent device is it.
   const auto type = host.root.read_text(path + "/node_type");
-  if (type && trim(*type).starts_with("4:") && !host.root.exists(path + "/device")) return "siw";
-  return {};
+  if (!type && !absent(type.error())) return std::unexpected(type.error());
+  if (type && trim(*type).starts_with("4:") && !host.root.exists(path + "/device")) return std::string("siw");
+  return std::string();
 }
 
 }  // namespace qpscope

@@ -5,10 +5,11 @@
 #include <string>
 
 #include "collectors/host/host.h"
+#include "core/error.h"
 
 namespace qpscope {
 
-// The kernel module's name ("mlx5_core", "rdma_rxe"); "" where it cannot be told.
-std::string driver_of(const Host& host, const std::string& device);
+// The kernel module's name ("mlx5_core", "rdma_rxe"); "" where nothing tells. An error where what tells cannot be read now.
+Result<std::string> driver_of(const Host& host, const std::string& device);
 
 }  // namespace qpscope

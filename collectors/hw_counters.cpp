@@ -25,15 +25,18 @@ constexpr std::array<const MetricDef*, 4> kMetrics{&kCounter, &kDeviceCounter, &
 
 class HwCounters : public Collector {
  public:
-  HwCounters(const Host& host, const std::string& device) : device_(device), driver_(driver_of(host, device)) {
+  HwCounters(const Host& host, const std::string& device) : host_(host), device_(device), driver_(driver_of(host, device)) {
     const auto all = [](std::string_view) { return true; };
     folders_.push_back({"", CounterFolder(host, device_path(device) + "/hw_counters", "hw_counters", all)});
-    for (const std::string& port : port_numbers(host, device)) {
+    for (const std::string& port : port_numbers(host, device).value_or(std::vector<std::string>())) {
       folders_.push_back({port, CounterFolder(host, device_path(device) + "/ports/" + port + "/hw_counters", "hw_counters", all)});
     }
   }
 
   Result<> collect(Reading& out) override {
+    // It says how wide a counter is: without it a wrap would read as a reset.
+    if (!driver_) driver_ = driver_of(host_, device_);
+    if (!driver_) return std::unexpected(driver_.error());
     for (Level& level : folders_) {
       level.folder.read(out, [&](const std::string& name, std::uint64_t value) { add(out, level.port, name, value); });
     }
@@ -48,16 +51,18 @@ class HwCounters : public Collector {
 
   void add(Reading& out, const std::string& port, const std::string& name, std::uint64_t raw) const {
     if (name == "lifespan") return out.add(kLifespan, {device_, port}, static_cast<double>(raw) / 1000);  // a setting in milliseconds
-    const HwCounterKind is = hw_counter_kind(driver_, name);
+    const HwCounterKind is = hw_counter_kind(*driver_, name);
     if (is.gauge) return out.add(kValue, {device_, port, name}, static_cast<double>(raw));
     const auto total = out.count({port, "hw_counters", name}, raw, is.kind);
     if (!total) return;
     if (port.empty()) return out.add(kDeviceCounter, {device_, name}, *total);
     out.add(kCounter, {device_, port, name}, *total);
-    if (const auto* meaning = hw_counter_meaning(driver_, name)) out.samples.push_back(canonical_sample(*meaning, device_, port, *total));
+    if (const auto* meaning = hw_counter_meaning(*driver_, name)) out.samples.push_back(canonical_sample(*meaning, device_, port, *total));
   }
 
-  const std::string device_, driver_;
+  const Host& host_;
+  const std::string device_;
+  Result<std::string> driver_;
   std::vector<Level> folders_;
 };
 

@@ -27,7 +27,7 @@ bool in_words(std::string_view name) { return name == "port_xmit_data" || name =
 class PortCounters : public Collector {
  public:
   PortCounters(const Host& host, const std::string& device, const CounterFolder::Wanted& wanted) : device_(device) {
-    for (const std::string& port : port_numbers(host, device)) {
+    for (const std::string& port : port_numbers(host, device).value_or(std::vector<std::string>())) {
       const std::string path = device_path(device) + "/ports/" + port + "/counters";
       ports_.push_back({port, host.root.exists(path + "/unicast_rcv_packets"), CounterFolder(host, path, "counters", wanted)});
     }

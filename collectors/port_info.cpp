@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a port is: netdev, link layer, LID, rate, MTU, GIDs.
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <optional>
 
 #include "collectors/counter_folder.h"
+#include "collectors/fact.h"
 #include "collectors/registry.h"
 #include "core/rdma.h"
 #include "core/text.h"
@@ -28,47 +31,63 @@ class PortInfo : public Collector {
   PortInfo(const Host& host, const std::string& device) : host_(host), device_(device) {}
 
   Result<> collect(Reading& out) override {
-    for (const std::string& port : port_numbers(host_, device_)) {
+    const auto ports = port_numbers(host_, device_);
+    if (!ports) {
+      out.failed("port", ports.error());
+      return {};
+    }
+    for (const std::string& port : *ports) {
       const std::string path = device_path(device_) + "/ports/" + port;
-      const std::string netdev = netdev_of(path);
-      out.add(kInfo, {device_, port, netdev, text(path + "/link_layer"), lid(path), ""}, 1);
+      const std::string netdev = netdev_of(out, path);
+      out.add(kInfo, {device_, port, netdev, read_fact(host_, path + "/link_layer", "port", out), lid(out, path), ""}, 1);
       add_rate(out, path, port);
       add_gids(out, path, port);
       if (netdev.empty()) continue;
-      const auto mtu = host_.root.read_u64("/sys/class/net/" + netdev + "/mtu");
-      if (mtu) out.add(kMtu, {device_, port}, static_cast<double>(*mtu));
+      if (const auto mtu = number(out, "/sys/class/net/" + netdev + "/mtu")) out.add(kMtu, {device_, port}, static_cast<double>(*mtu));
     }
     return {};
   }
 
  private:
-  std::string text(const std::string& path) const {
-    const auto read = host_.root.read_text(path);
-    return read ? std::string(trim(*read)) : std::string();
+  // nullopt: there is no such file, or it failed, which is counted.
+  std::optional<std::uint64_t> number(Reading& out, const std::string& path) const {
+    const auto value = host_.root.read_u64(path);
+    if (value) return *value;
+    if (!absent(value.error())) out.failed("port", value.error());
+    return std::nullopt;
   }
 
-  // The netdev behind the first GID that has one. Empty slots answer EINVAL.
-  std::string netdev_of(const std::string& path) const {
-    const auto slots = host_.root.list(path + "/gid_attrs/ndevs");
-    if (!slots) return {};
-    for (const std::string& slot : *slots) {
-      if (std::string name = text(path + "/gid_attrs/ndevs/" + slot); !name.empty()) return name;
+  std::vector<std::string> slots_of(Reading& out, const std::string& path) const {
+    auto slots = host_.root.list(path);
+    if (slots) return std::move(*slots);
+    if (!absent(slots.error())) out.failed("port", slots.error());
+    return {};
+  }
+
+  // The netdev behind the first GID that has one. An empty slot answers EINVAL (core/sysfs.c _show_port_gid_attr, print_ndev).
+  std::string netdev_of(Reading& out, const std::string& path) const {
+    for (const std::string& slot : slots_of(out, path + "/gid_attrs/ndevs")) {
+      const auto name = host_.root.read_text(path + "/gid_attrs/ndevs/" + slot);
+      if (name && !trim(*name).empty()) return std::string(trim(*name));
+      if (!name && name.error().sys_errno != EINVAL && !absent(name.error())) out.failed("port", name.error());
       if (slot == "8") break;  // mlx5 has 256 slots and fills the first
     }
     return {};
   }
 
-  std::string lid(const std::string& path) const {
-    const auto value = host_.root.read_u64(path + "/lid");
-    return value && *value ? std::to_string(*value) : std::string();
+  std::string lid(Reading& out, const std::string& path) const {
+    const std::uint64_t value = number(out, path + "/lid").value_or(0);
+    return value ? std::to_string(value) : std::string();
   }
 
   // "400 Gb/sec (4X NDR)": the number may end in .5.
-  // A port without link has none: mlx5 shows 40 Gb/sec then (mlx5_ib/main.c translate_eth_proto_oper).
+  // A port without link has none: mlx5 shows 40 Gb/sec then (mlx5_ib/main.c translate_eth_proto_oper). So has one whose state is not known,
+  // which port_state counts.
   void add_rate(Reading& out, const std::string& path, const std::string& port) const {
-    if (text(path + "/state").starts_with("1:")) return;
+    const auto state = host_.root.read_text(path + "/state");
+    if (!state || state->starts_with("1:")) return;
     const auto read = host_.root.read_text(path + "/rate");
-    if (!read && read.error().code == ErrorCode::not_found) return;
+    if (!read && absent(read.error())) return;
     if (!read) return out.failed("port", read.error());
     const std::string_view rate = trim(*read);
     double gigabits = 0;
@@ -82,11 +101,11 @@ class PortInfo : public Collector {
   }
 
   void add_gids(Reading& out, const std::string& path, const std::string& port) const {
-    const auto slots = host_.root.list(path + "/gids");
-    if (!slots) return;
     std::size_t found = 0;
-    for (const std::string& slot : *slots) {
-      const auto gid = parse_gid(text(path + "/gids/" + slot));
+    for (const std::string& slot : slots_of(out, path + "/gids")) {
+      const std::string text = read_fact(host_, path + "/gids/" + slot, "port", out);
+      const auto gid = parse_gid(text);
+      if (!gid && !text.empty()) out.failed("port", Error{ErrorCode::parse, 0, path + "/gids/" + slot + ": " + quoted(text) + " is no GID"});
       // The kernel fills slots from the front; an empty one reads as zero.
       if (!gid || *gid == Gid{}) continue;
       out.add(kGid, {device_, port, to_string(*gid)}, 1);

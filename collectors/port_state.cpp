@@ -21,7 +21,7 @@ constexpr std::array<const MetricDef*, 2> kMetrics{&kState, &kPhysical};
 class PortState : public Collector {
  public:
   PortState(const Host& host, const std::string& device) : device_(device) {
-    for (const std::string& port : port_numbers(host, device)) {
+    for (const std::string& port : port_numbers(host, device).value_or(std::vector<std::string>())) {
       const std::string path = device_path(device) + "/ports/" + port;
       for (const auto& [def, name] : {std::pair(&kState, "/state"), std::pair(&kPhysical, "/phys_state")}) {
         if (host.root.exists(path + name)) files_.push_back({def, port, PolledFile(host.root, path + name)});

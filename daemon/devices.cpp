@@ -24,10 +24,11 @@ bool watched(const DevicesConfig& config, const std::string& device) {
 
 void Devices::scan(Start start) {
   auto names = host_.root.list("/sys/class/infiniband");
-  if (!names) {
-    if (names.error().code != ErrorCode::not_found) log::warning("devices cannot be listed: " + names.error().what);
-    names = std::vector<std::string>();
-  }
+  const bool unlisted = !names && names.error().code != ErrorCode::not_found;
+  if (unlisted && !unlisted_) log::warning("devices cannot be listed, those that are known stay: " + names.error().what);
+  unlisted_ = unlisted;
+  if (unlisted) return;
+  if (!names) names = std::vector<std::string>();
   std::erase_if(*names, [&](const std::string& name) { return !watched(config_.devices, name); });
   if (names->empty() && !absence_logged_) log::info("no RDMA device here; one that appears is picked up");
   absence_logged_ = names->empty();

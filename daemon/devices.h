@@ -54,6 +54,7 @@ class Devices {
   std::vector<std::unique_ptr<DeviceSampler>> retired_;  // of devices that went away; their threads may be stuck
   std::vector<DeviceLedger> absent_;                     // totals of devices that are not there, the oldest first
   bool absence_logged_ = false;
+  bool unlisted_ = false;                                // the last scan failed
 };
 
 }  // namespace qpscope

@@ -50,7 +50,8 @@ std::string Pages::metrics(const Snapshot& snapshot) {
   }
   Page page = render(lists);
   const std::array<SharedSamples, 1> self{std::make_shared<const SampleList>(SampleList{sample(kSeries, {}, static_cast<double>(page.series + 1))})};
-  return page.text + render(self).text;
+  page.text += render(self).text;
+  return std::move(page.text);
 }
 
 HttpResponse Pages::metrics_page() {

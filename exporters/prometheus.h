@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples → the Prometheus text format. The only user of prometheus-cpp, and one of the doors out for untrusted strings.
+// Samples → a page of the Prometheus text format, and one of the doors out for untrusted strings.
 // Pure functions; thread-safe.
 #pragma once
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/text.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -79,6 +80,10 @@ std::string safe_text(std::string_view untrusted) {
     }
   }
   return out;
+}
+
+bool is_plain(std::string_view text) {
+  return text.size() <= kMaxText && std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7f && c != '\\'; });
 }
 
 std::string_view trim(std::string_view text) {

@@ -15,6 +15,9 @@ inline constexpr std::size_t kMaxText = 128;  // bytes of the result at most
 // the whole input, so that two long names that differ stay two names. Idempotent is what it is not: call it once, at the door out.
 std::string safe_text(std::string_view untrusted);
 
+// Short printable ASCII without backslash, as nearly every name is: safe_text() would give the same.
+bool is_plain(std::string_view text);
+
 // A whole message that may hold names, safe or raw: like safe_text, but backslashes stay, and so does the length. The last
 // defence of the log and of standard error: no name breaks out of its line.
 std::string safe_message(std::string_view message);

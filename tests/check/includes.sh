@@ -50,7 +50,6 @@ home_of() {
     case $1 in
         bpf/*) echo '^bpf/' ;;
         libmnl/*) echo '^collectors/host/' ;;
-        prometheus/*) echo '^exporters/prometheus\.cpp$' ;;
         microhttpd.h | zlib.h) echo '^exporters/http\.cpp$' ;;
         yaml-cpp/*) echo '^config/load\.cpp$' ;;
         spdlog/*) echo '^daemon/log\.cpp$' ;;

@@ -54,6 +54,17 @@ TEST_CASE("harmless text stays as it is", "[core.text]") {
   }
 }
 
+TEST_CASE("plain text is what safe_text leaves alone", "[core.text]") {
+  CHECK(is_plain(""));
+  CHECK(is_plain("mlx5_0 \"x\" ~"));
+  CHECK(is_plain(std::string(kMaxText, 'x')));
+  CHECK_FALSE(is_plain(std::string(kMaxText + 1, 'x')));
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string text(1, static_cast<char>(byte));
+    CHECK(is_plain(text) == (safe_text(text) == text));
+  }
+}
+
 TEST_CASE("invalid UTF-8 becomes visible, byte by byte", "[core.text]") {
   CHECK(safe_text("\xc0\xaf") == "\\xc0\\xaf");           // overlong "/"
   CHECK(safe_text("\xe0\x80\xaf") == "\\xe0\\x80\\xaf");  // overlong
