@@ -53,7 +53,14 @@ void Devices::add(const std::string& name, const std::vector<std::string>& prese
   log::info("device " + safe_text(name) + " found");
   DeviceLedger device{.name = name, .guid = {}, .image = nullptr};
   // The kernel's own copy: a read that asks no hardware.
-  if (const auto guid = host_.root.read_text(device_path(name) + "/node_guid")) device.guid = trim(*guid).substr(0, kMaxText);
+  const auto guid = host_.root.read_text(device_path(name) + "/node_guid");
+  if (guid) {
+    device.guid = trim(*guid).substr(0, kMaxText);
+  } else if (guid.error().code != ErrorCode::not_found) {
+    // It cannot be told now: that of the name is likelier than another card, and totals that start again would be a lie.
+    const auto same_name = std::ranges::find(absent_, name, &DeviceLedger::name);
+    if (same_name != absent_.end()) device.guid = same_name->guid;
+  }
   device.image = take_image(absent_, name, device.guid, [&](const std::string& other) { return std::ranges::find(present, other) != present.end(); });
   samplers_.push_back(std::make_unique<DeviceSampler>(host_, std::move(device), config_.sampling, budgets_, boot_now));
   if (start == Start::yes) samplers_.back()->start();

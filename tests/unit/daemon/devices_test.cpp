@@ -100,3 +100,23 @@ TEST_CASE("totals outlive a device that goes away and comes back, also under ano
   CHECK(round("sys/class/infiniband/renamed", "5\n") == 408);
   CHECK(devices.ledgers()[0].image->ports.at("1").resets == 1);
 }
+
+TEST_CASE("a GUID that cannot be read when a device comes back does not cost its totals", "[daemon.devices]") {
+  Site site;
+  Config config;
+  Devices devices(site.host, config, site.budgets);
+  add_device(site.tree);
+  devices.scan(Devices::Start::no);
+  devices.pass();
+  std::filesystem::remove_all(site.tree.at(kDevice));
+  devices.scan(Devices::Start::no);
+  add_device(site.tree);
+  std::filesystem::remove(site.tree.at(kDevice + "/node_guid"));
+  std::filesystem::create_directory(site.tree.at(kDevice + "/node_guid"));  // opens, and reading it fails
+  site.tree.file(kDevice + "/ports/1/counters/port_xmit_data", "107\n");
+  devices.scan(Devices::Start::no);
+  devices.pass();
+  CHECK(value(devices.states().at(0).second, "port_traffic", "qpscope_port_tx_bytes_total") == 428);
+  CHECK(devices.ledgers().size() == 1);
+  CHECK(devices.ledgers()[0].guid == "0c42:a103:0000:0001");
+}
