@@ -22,6 +22,8 @@ CounterLedger::CounterLedger(const LedgerImage& image) {
     faults_.try_emplace(one.key.port);
   }
   for (const auto& [port, faults] : image.ports) faults_.insert_or_assign(port, faults);
+  observed_ = image.observed;
+  histograms_ = image.histograms;
 }
 
 void CounterLedger::line_rate(const std::string& port, double bytes_per_second) {
@@ -51,6 +53,40 @@ std::optional<double> CounterLedger::count(const CounterKeyView& key, std::uint6
   return entry.total.value();
 }
 
+std::optional<std::uint64_t> CounterLedger::add(const ObservedKey& key, std::uint64_t events) {
+  auto found = observed_.find(key);
+  if (found == observed_.end()) {
+    if (observed_.size() == kMostObserved) return std::nullopt;
+    found = observed_.emplace(key, 0).first;
+    changed_ = true;
+  }
+  changed_ |= events != 0;
+  return found->second += events;
+}
+
+std::optional<std::uint64_t> CounterLedger::observed(const ObservedKey& key) const {
+  const auto found = observed_.find(key);
+  return found == observed_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool CounterLedger::observe(const ObservedKey& key, std::span<const double> bounds, double value) {
+  auto found = histograms_.find(key);
+  if (found == histograms_.end()) {
+    if (histograms_.size() == kMostObserved) return false;
+    found = histograms_.emplace(key, Histogram(bounds)).first;
+  } else if (!found->second.has(bounds)) {
+    found->second = Histogram(bounds);
+  }
+  found->second.add(value);
+  changed_ = true;
+  return true;
+}
+
+const Histogram* CounterLedger::histogram(const ObservedKey& key) const {
+  const auto found = histograms_.find(key);
+  return found == histograms_.end() ? nullptr : &found->second;
+}
+
 bool CounterLedger::take_changed() { return std::exchange(changed_, false); }
 
 LedgerImage CounterLedger::image() const {
@@ -58,6 +94,8 @@ LedgerImage CounterLedger::image() const {
   out.counters.reserve(entries_.size());
   for (const auto& [key, entry] : entries_) out.counters.push_back({key, entry.total.state(), entry.at});
   out.ports.insert(faults_.begin(), faults_.end());
+  out.observed = observed_;
+  out.histograms = histograms_;
   return out;
 }
 

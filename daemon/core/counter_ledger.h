@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The totals of one device's counters: what is exported instead of what the kernel shows. counter_total.h has the rules for one.
+// Beside them what we observed on the device ourselves: totals and histograms that nobody else keeps.
 //
 // Not thread-safe: the device's own thread counts. An image is a value that may go anywhere.
 #pragma once
@@ -10,11 +11,13 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/counter_total.h"
+#include "core/histogram.h"
 #include "core/ids.h"
 
 namespace qpscope {
@@ -30,6 +33,12 @@ struct CounterKey {
   std::string port, source, name;
   CounterKeyView view() const { return {port, source, name}; }
   friend bool operator==(const CounterKey&, const CounterKey&) = default;
+};
+
+// Of something that we observe ourselves; the name is ours, or holds the driver's words.
+struct ObservedKey {
+  std::string port, name;
+  friend auto operator<=>(const ObservedKey&, const ObservedKey&) = default;
 };
 
 // How often totals had to do without the kernel's word. Counters, of events on counters.
@@ -49,12 +58,15 @@ struct LedgerImage {
   };
   std::vector<Counter> counters;
   std::map<std::string, CounterFaults> ports;
+  std::map<ObservedKey, std::uint64_t> observed;
+  std::map<ObservedKey, Histogram> histograms;
   friend bool operator==(const LedgerImage&, const LedgerImage&) = default;
 };
 
 class CounterLedger {
  public:
-  static constexpr std::size_t kMost = 8192;  // counters of a device; hfi1 has about 1,000
+  static constexpr std::size_t kMost = 8192;          // counters of a device; hfi1 has about 1,000
+  static constexpr std::size_t kMostObserved = 4096;  // totals that we observe ourselves, and as many histograms
 
   CounterLedger() = default;
   explicit CounterLedger(const LedgerImage& image);
@@ -62,10 +74,18 @@ class CounterLedger {
   // The total after a sample `raw` taken at `now`; `settles` as in CounterTotal::sample. nullopt: there is no room for another.
   std::optional<double> count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind, BootTime now, bool settles = false);
 
+  // Adds `events` to a total of our own, which starts at 0; the total. nullopt: there is no room for another.
+  std::optional<std::uint64_t> add(const ObservedKey& key, std::uint64_t events);
+  std::optional<std::uint64_t> observed(const ObservedKey& key) const;  // nullopt: nothing was added yet
+
+  // Adds `value` to a histogram of our own, which begins anew where its bounds were others. False: there is no room for another.
+  bool observe(const ObservedKey& key, std::span<const double> bounds, double value);
+  const Histogram* histogram(const ObservedKey& key) const;  // null: nothing was observed yet
+
   // What the port can carry bounds how far a counter can have come. Bytes per second; without it the fastest NIC is assumed.
   void line_rate(const std::string& port, double bytes_per_second);
 
-  // Whether a total moved since this was asked last: then there is something to save.
+  // Whether a total or a histogram moved since this was asked last: then there is something to save.
   bool take_changed();
   LedgerImage image() const;
 
@@ -85,6 +105,8 @@ class CounterLedger {
   std::map<CounterKey, Entry, Less> entries_;
   std::map<std::string, CounterFaults, std::less<>> faults_;       // by port
   std::map<std::string, double, std::less<>> events_per_second_;  // by port, where the line rate is known
+  std::map<ObservedKey, std::uint64_t> observed_;
+  std::map<ObservedKey, Histogram> histograms_;
   bool changed_ = false;
 };
 

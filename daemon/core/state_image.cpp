@@ -2,6 +2,8 @@
 #include "core/state_image.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <optional>
 
 namespace qpscope {
@@ -32,6 +34,13 @@ void put_number(std::string& out, unsigned __int128 value) {
   while ((value >>= 4) != 0);
   out += ' ';
   while (n > 0) out += digits[--n];
+}
+
+void put_histogram(std::string& out, const Histogram& histogram) {
+  put_number(out, std::bit_cast<std::uint64_t>(histogram.sum));
+  put_number(out, histogram.bounds.size());
+  for (const double bound : histogram.bounds) put_number(out, std::bit_cast<std::uint64_t>(bound));
+  for (const std::uint64_t count : histogram.counts) put_number(out, count);
 }
 
 std::uint64_t hash(std::string_view text) {
@@ -84,6 +93,24 @@ class Line {
     good_ &= value >> 64 == 0;
     return static_cast<std::uint64_t>(value);
   }
+  double real() {
+    const double value = std::bit_cast<double>(number());
+    good_ &= std::isfinite(value);
+    return value;
+  }
+  Histogram histogram() {
+    Histogram out;
+    out.sum = real();
+    const std::uint64_t bounds = number();
+    good_ &= bounds <= Histogram::kMostBounds;
+    for (std::uint64_t i = 0; good_ && i < bounds; ++i) {
+      const double bound = real();
+      good_ &= out.bounds.empty() || bound > out.bounds.back();
+      out.bounds.push_back(bound);
+    }
+    for (std::uint64_t i = 0; good_ && i <= bounds; ++i) out.counts.push_back(number());
+    return out;
+  }
   bool good() const { return good_ && ended_; }
 
  private:
@@ -125,6 +152,14 @@ bool parse_line(Line line, StateImage& state, std::shared_ptr<LedgerImage>& open
     one.state.total = line.wide();
     one.state.last = line.number();
     one.at.value = line.number();
+  } else if (kind == "observed" && open && open->observed.size() < CounterLedger::kMostObserved) {
+    ObservedKey key{.port = line.word(), .name = {}};
+    key.name = line.word();
+    open->observed[std::move(key)] = line.number();
+  } else if (kind == "histogram" && open && open->histograms.size() < CounterLedger::kMostObserved) {
+    ObservedKey key{.port = line.word(), .name = {}};
+    key.name = line.word();
+    open->histograms[std::move(key)] = line.histogram();
   } else {
     return false;
   }
@@ -154,6 +189,16 @@ std::string state_text(const StateImage& state) {
       put_number(out, one.state.total);
       put_number(out, one.state.last);
       put_number(out, one.at.value);
+    }
+    for (const auto& [key, total] : device.image->observed) {
+      out += "\nobserved";
+      for (const std::string* word : {&key.port, &key.name}) put_word(out, *word);
+      put_number(out, total);
+    }
+    for (const auto& [key, histogram] : device.image->histograms) {
+      out += "\nhistogram";
+      for (const std::string* word : {&key.port, &key.name}) put_word(out, *word);
+      put_histogram(out, histogram);
     }
   }
   out += '\n';

@@ -6,6 +6,8 @@
 //   device mlx5_0 0c42:a103:0065:1a2b            name, node GUID
 //   port 1 0 0                                   number ("-": the device's own), resets, gaps
 //   counter 1 counters port_rcv_data 7b 7b 1f4   port, source, name, total, last raw value, when (CLOCK_BOOTTIME ns); hexadecimal
+//   observed 1 link_downs 2                      port, name, total of what we observed ourselves
+//   histogram 1 rx 3fe0… 1 3fb9… 4 1             port, name, sum, number of bounds, bounds, counts; sum and bounds as bits of a double
 //   end 9ae1…                                    FNV-1a of all before
 //
 // Words are escaped byte by byte (%20), as names are the driver's to choose. Pure.
