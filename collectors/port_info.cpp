@@ -66,6 +66,7 @@ class PortInfo : public Collector {
   // "400 Gb/sec (4X NDR)": the number may end in .5.
   // A port without link has none: mlx5 shows 40 Gb/sec then (mlx5_ib/main.c translate_eth_proto_oper).
   void add_rate(Reading& out, const std::string& path, const std::string& port) const {
+    out.ledger.line_rate(port, std::nullopt);
     if (text(path + "/state").starts_with("1:")) return;
     const auto read = host_.root.read_text(path + "/rate");
     if (!read && read.error().code == ErrorCode::not_found) return;
@@ -77,7 +78,7 @@ class PortInfo : public Collector {
       return out.failed("port", Error{ErrorCode::parse, 0, path + "/rate: " + quoted(rate) + " is no rate"});
     }
     const double bytes_per_second = gigabits * 1e9 / 8;
-    out.ledger.line_rate(port, bytes_per_second);
+    if (bytes_per_second > 0) out.ledger.line_rate(port, bytes_per_second);
     out.add(kRate, {device_, port}, bytes_per_second);
   }
 

@@ -26,13 +26,27 @@ CounterLedger::CounterLedger(const LedgerImage& image) {
   histograms_ = image.histograms;
 }
 
-void CounterLedger::line_rate(const std::string& port, double bytes_per_second) {
-  events_per_second_[port] = std::min(kFastest, bytes_per_second / kSmallestPacket);
+void CounterLedger::line_rate(const std::string& port, std::optional<double> bytes_per_second) {
+  if (bytes_per_second) {
+    line_rates_[port] = *bytes_per_second;
+  } else {
+    line_rates_.erase(port);
+  }
+}
+
+std::optional<double> CounterLedger::line_rate(std::string_view port) const {
+  const auto known = line_rates_.find(port);
+  return known == line_rates_.end() ? std::nullopt : std::optional(known->second);
+}
+
+std::optional<double> CounterLedger::rate(const CounterKeyView& key) const {
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? std::nullopt : found->second.rate;
 }
 
 double CounterLedger::most_events(std::string_view port, BootTime from, BootTime to) const {
-  const auto known = events_per_second_.find(port);
-  const double rate = known == events_per_second_.end() ? kFastest : known->second;
+  const auto line = line_rate(port);
+  const double rate = line ? std::min(kFastest, *line / kSmallestPacket) : kFastest;
   return rate * (std::max(0.0, seconds(to, from)) + kCacheSeconds);
 }
 
@@ -46,6 +60,11 @@ std::optional<double> CounterLedger::count(const CounterKeyView& key, std::uint6
   Entry& entry = found->second;
   const CounterState before = entry.total.state();
   const CounterTotal::Step step = entry.total.sample(raw, kind, most_events(key.port, entry.at, now), settles);
+  const bool good = (step == CounterTotal::Step::first || step == CounterTotal::Step::added) && !settles && !saturated(raw, kind);
+  const double elapsed = seconds(now, entry.at);
+  entry.rate.reset();
+  if (good && entry.good && elapsed > 0) entry.rate = static_cast<double>(entry.total.state().total - before.total) / elapsed;
+  entry.good = good;
   if (step != CounterTotal::Step::waiting) entry.at = now;  // the time of `last`, which a waiting one has not moved
   if (step == CounterTotal::Step::reset) faults_.find(key.port)->second.resets++;
   if (step == CounterTotal::Step::gap) faults_.find(key.port)->second.gaps++;

@@ -82,8 +82,13 @@ class CounterLedger {
   bool observe(const ObservedKey& key, std::span<const double> bounds, double value);
   const Histogram* histogram(const ObservedKey& key) const;  // null: nothing was observed yet
 
-  // What the port can carry bounds how far a counter can have come. Bytes per second; without it the fastest NIC is assumed.
-  void line_rate(const std::string& port, double bytes_per_second);
+  // Events per second between the last two samples. nullopt unless both are good, of this run, and nothing is in doubt between them:
+  // no reset, no gap, no counter at its maximum.
+  std::optional<double> rate(const CounterKeyView& key) const;
+
+  // What the port can carry, in bytes per second. It bounds how far a counter can have come; without it the fastest NIC is assumed.
+  void line_rate(const std::string& port, std::optional<double> bytes_per_second);
+  std::optional<double> line_rate(std::string_view port) const;
 
   // Whether a total or a histogram moved since this was asked last: then there is something to save.
   bool take_changed();
@@ -99,12 +104,14 @@ class CounterLedger {
   struct Entry {
     CounterTotal total;
     BootTime at;
+    bool good = false;           // the last sample is of this run, and its total is what the kernel showed
+    std::optional<double> rate;  // events per second
   };
   double most_events(std::string_view port, BootTime from, BootTime to) const;
 
   std::map<CounterKey, Entry, Less> entries_;
   std::map<std::string, CounterFaults, std::less<>> faults_;       // by port
-  std::map<std::string, double, std::less<>> events_per_second_;  // by port, where the line rate is known
+  std::map<std::string, double, std::less<>> line_rates_;         // by port, where it is known; bytes per second
   std::map<ObservedKey, std::uint64_t> observed_;
   std::map<ObservedKey, Histogram> histograms_;
   bool changed_ = false;

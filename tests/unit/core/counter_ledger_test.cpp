@@ -142,6 +142,50 @@ TEST_CASE("there is an end to counters", "[core.counter_ledger]") {
   CHECK(book.after(0, 5, kWide, {"1", "hw_counters", "3"}) == 5);
 }
 
+TEST_CASE("a rate is what two good samples of this run say", "[core.counter_ledger]") {
+  Book book;
+  const auto rate = [&] { return book.ledger.rate(kKey); };
+  CHECK_FALSE(rate());
+  book.after(0, 100);
+  CHECK_FALSE(rate());
+  book.after(2, 140);
+  CHECK(rate() == 20);
+  book.after(0, 150);
+  CHECK_FALSE(rate());  // no time went by
+  book.after(1, 4'294'967'295);
+  book.after(1, 9);
+  CHECK(rate() == 10);  // a wrap
+  book.after(1, 5);
+  CHECK_FALSE(rate());  // a fall that may be a reset
+  book.after(1, 19);
+  CHECK_FALSE(rate());  // or not
+  book.after(1, 29);
+  CHECK(rate() == 10);
+  for (const std::uint64_t raw : {3, 3, 4}) {
+    book.after(1, raw);
+    CHECK_FALSE(rate());
+  }
+  book.after(1, 6);
+  CHECK(rate() == 2);
+  book.ledger = CounterLedger(book.ledger.image());
+  book.after(1, 7);
+  CHECK_FALSE(rate());
+  book.after(60, 10);
+  CHECK_FALSE(rate());  // a gap
+  book.after(0, 14, saturating(4), {"1", "counters", "x"});
+  book.after(1, 15, saturating(4), {"1", "counters", "x"});
+  CHECK_FALSE(book.ledger.rate({"1", "counters", "x"}));
+}
+
+TEST_CASE("a line rate can be forgotten", "[core.counter_ledger]") {
+  Book book;
+  CHECK_FALSE(book.ledger.line_rate("1"));
+  book.ledger.line_rate("1", 1.25e9);
+  CHECK(book.ledger.line_rate("1") == 1.25e9);
+  book.ledger.line_rate("1", std::nullopt);
+  CHECK_FALSE(book.ledger.line_rate("1"));
+}
+
 TEST_CASE("what we observe ourselves adds up, and is part of the image", "[core.counter_ledger]") {
   Book book;
   const ObservedKey downs{"1", "link_downs"}, rx{"1", "rx"};
