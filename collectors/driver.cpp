@@ -48,4 +48,16 @@ std::string driver_of(const Host& host, const std::string& device) {
   return {};
 }
 
+std::string netdev_of(const Host& host, const std::string& device, const std::string& port) {
+  const std::string path = device_path(device) + "/ports/" + port + "/gid_attrs/ndevs";
+  const auto slots = host.root.list(path);
+  if (!slots) return {};
+  for (const std::string& slot : *slots) {
+    const auto name = host.root.read_text(path + "/" + slot);  // empty slots answer EINVAL
+    if (name && !trim(*name).empty()) return std::string(trim(*name));
+    if (slot == "8") break;  // mlx5 has 256 slots and fills the first
+  }
+  return {};
+}
+
 }  // namespace qpscope

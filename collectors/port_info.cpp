@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "collectors/counter_folder.h"
+#include "collectors/driver.h"
 #include "collectors/registry.h"
 #include "core/rdma.h"
 #include "core/text.h"
@@ -30,7 +31,7 @@ class PortInfo : public Collector {
   Result<> collect(Reading& out) override {
     for (const std::string& port : port_numbers(host_, device_)) {
       const std::string path = device_path(device_) + "/ports/" + port;
-      const std::string netdev = netdev_of(path);
+      const std::string netdev = netdev_of(host_, device_, port);
       out.add(kInfo, {device_, port, netdev, text(path + "/link_layer"), lid(path), ""}, 1);
       add_rate(out, path, port);
       add_gids(out, path, port);
@@ -45,17 +46,6 @@ class PortInfo : public Collector {
   std::string text(const std::string& path) const {
     const auto read = host_.root.read_text(path);
     return read ? std::string(trim(*read)) : std::string();
-  }
-
-  // The netdev behind the first GID that has one. Empty slots answer EINVAL.
-  std::string netdev_of(const std::string& path) const {
-    const auto slots = host_.root.list(path + "/gid_attrs/ndevs");
-    if (!slots) return {};
-    for (const std::string& slot : *slots) {
-      if (std::string name = text(path + "/gid_attrs/ndevs/" + slot); !name.empty()) return name;
-      if (slot == "8") break;  // mlx5 has 256 slots and fills the first
-    }
-    return {};
   }
 
   std::string lid(const std::string& path) const {

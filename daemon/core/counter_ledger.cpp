@@ -106,6 +106,11 @@ const Histogram* CounterLedger::histogram(const ObservedKey& key) const {
   return found == histograms_.end() ? nullptr : &found->second;
 }
 
+std::optional<CounterLedger::Last> CounterLedger::last(const CounterKeyView& key) const {
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? std::nullopt : std::optional(Last{found->second.total.value(), found->second.at});
+}
+
 bool CounterLedger::take_changed() { return std::exchange(changed_, false); }
 
 LedgerImage CounterLedger::image() const {

@@ -74,6 +74,13 @@ class CounterLedger {
   // The total after a sample `raw` taken at `now`; `settles` as in CounterTotal::sample. nullopt: there is no room for another.
   std::optional<double> count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind, BootTime now, bool settles = false);
 
+  // The total and the time of the last sample that moved it on, where there is such a counter.
+  struct Last {
+    double total;
+    BootTime at;
+  };
+  std::optional<Last> last(const CounterKeyView& key) const;
+
   // Adds `events` to a total of our own, which starts at 0; the total. nullopt: there is no room for another.
   std::optional<std::uint64_t> add(const ObservedKey& key, std::uint64_t events);
   std::optional<std::uint64_t> observed(const ObservedKey& key) const;  // nullopt: nothing was added yet
