@@ -89,7 +89,7 @@ void App::publish() {
   snapshot->at = boot_now();
   devices_.fill(*snapshot);
   tracker_.fill(*snapshot);
-  SelfView self{.devices_found = devices_.size(), .samplers = devices_.states(), .tenant_overflows = tracker_.tenant_overflows(),
+  SelfView self{.devices_found = devices_.size(), .devices_expected = devices_.expected(), .samplers = devices_.states(), .tenant_overflows = tracker_.tenant_overflows(),
                 .state_saved = std::nullopt, .wall_minus_boot = wall_minus_boot()};
   // Before anybody sees the totals: what was shown once is never taken back.
   if (state_) self.state_saved = state_->save(devices_.ledgers());

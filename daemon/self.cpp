@@ -16,6 +16,9 @@ constexpr MetricType kCounter = MetricType::counter, kGauge = MetricType::gauge;
 constexpr LabelNames kCollector{"collector", "device"};
 constexpr MetricDef kBuild{"qpscope_build_info", kGauge, "The running qpscoped (build).", LabelNames{"version"}};
 constexpr MetricDef kDevices{"qpscope_devices_found", kGauge, "RDMA devices on this host (sysfs class/infiniband).", {}};
+constexpr MetricDef kExpected{"qpscope_devices_expected", kGauge,
+                              "RDMA devices that this host should have: devices.expected, else those found and the PCI functions that lack one though they are InfiniBand "
+                              "controllers, like a function that has one, or ConnectX-4 or later without a driver (sysfs bus/pci/devices).", {}};
 constexpr MetricDef kSuccess{"qpscope_collector_success", kGauge, "Whether the collector's last pass over the device succeeded.", kCollector};
 constexpr MetricDef kDuration{"qpscope_collector_duration_seconds", kGauge, "How long that pass took.", kCollector};
 constexpr MetricDef kLast{"qpscope_collector_last_success_timestamp_seconds", kGauge, "Unix time of the last pass that succeeded; it stays when the samples go stale.",
@@ -36,7 +39,7 @@ constexpr MetricDef kGaps{"qpscope_counters_gaps_total", kCounter,
 constexpr MetricDef kSaved{"qpscope_state_saved", kGauge, "Whether a restart goes on from the totals on this page (/run/qpscope/state).", {}};
 constexpr MetricDef kCpu{"process_cpu_seconds_total", kCounter, "User and system CPU time of qpscoped (getrusage).", {}};
 constexpr MetricDef kMemory{"process_resident_memory_bytes", kGauge, "Resident memory of qpscoped (/proc/self/statm).", {}};
-constexpr std::array<const MetricDef*, 15> kMetrics{&kBuild, &kDevices, &kSuccess, &kDuration, &kLast, &kReadErrors, &kProbe, &kEvents,
+constexpr std::array<const MetricDef*, 16> kMetrics{&kBuild, &kDevices, &kExpected, &kSuccess, &kDuration, &kLast, &kReadErrors, &kProbe, &kEvents,
                                                     &kLost, &kOverflows, &kResets, &kGaps, &kSaved, &kCpu, &kMemory};
 
 void add_process(SampleList& out) {
@@ -78,6 +81,7 @@ SampleList self_samples(const SelfView& view) {
   SampleList out;
   out.push_back(sample(kBuild, {std::string(kVersion)}, 1));
   out.push_back(sample(kDevices, {}, static_cast<double>(view.devices_found)));
+  if (view.devices_expected) out.push_back(sample(kExpected, {}, static_cast<double>(*view.devices_expected)));
   for (const auto& [device, state] : view.samplers) add_sampler(out, device, state, view.wall_minus_boot);
   for (const ProbeStatus& probe : view.probes) out.push_back(sample(kProbe, {probe.probe, probe.how}, probe.attached ? 1 : 0));
   for (const auto& [kind, count] : view.events) out.push_back(sample(kEvents, {kind}, static_cast<double>(count)));

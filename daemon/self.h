@@ -16,6 +16,7 @@ namespace qpscope {
 
 struct SelfView {
   std::size_t devices_found = 0;
+  std::optional<std::size_t> devices_expected;  // nullopt: nobody can tell
   std::vector<std::pair<std::string, DeviceSampler::State>> samplers;  // by device
   std::vector<ProbeStatus> probes;
   EventLosses losses;
