@@ -9,6 +9,7 @@
 
 #include "collectors/host/host.h"
 #include "config/config.h"
+#include "core/carried_totals.h"
 #include "devices.h"
 #include "exporters/http.h"
 #include "exporters/pages.h"
@@ -32,6 +33,7 @@ class App {
 
  private:
   void publish();
+  void carry(SampleList& own);
   void stop();
   std::string status_line() const;
 
@@ -41,6 +43,7 @@ class App {
   std::optional<StateFile> state_;  // where the root has a /run
   Devices devices_;
   QpTracker tracker_;
+  CarriedTotals carried_;
   SnapshotStore store_;
   std::uint64_t sequence_ = 0;
   std::atomic<bool> ready_ = false;  // first samples taken, probes decided; read by the HTTP threads

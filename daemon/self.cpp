@@ -29,6 +29,8 @@ constexpr MetricDef kProbe{"qpscope_probe_attached", kGauge, "Whether a BPF prog
 constexpr MetricDef kEvents{"qpscope_bpf_events_total", kCounter, "Events received from the BPF programs.", LabelNames{"kind"}};
 constexpr MetricDef kLost{"qpscope_bpf_events_lost_total", kCounter, "Events lost between kernel and table: then netlink has to tell.", LabelNames{"reason"}};
 constexpr MetricDef kOverflows{"qpscope_tenants_overflow_total", kCounter, "Queue pair owners that became other/other at tenants.limit.", {}};
+constexpr MetricDef kForgotten{"qpscope_series_forgotten_total", kCounter,
+                               "Series of our own whose totals are not kept over a restart, as there are too many (carried totals).", {}};
 constexpr LabelNames kPort{"device", "port"};
 constexpr MetricDef kResets{"qpscope_counters_resets_total", kCounter,
                             "Kernel counters that started again: totals go on without what came between the last sample and the reset; port is empty for the "
@@ -36,11 +38,11 @@ constexpr MetricDef kResets{"qpscope_counters_resets_total", kCounter,
 constexpr MetricDef kGaps{"qpscope_counters_gaps_total", kCounter,
                           "Kernel counters of 32 bits that moved while unseen for so long that a wrap may be missing from their totals; port is empty for the "
                           "device's own (counter ledger).", kPort};
-constexpr MetricDef kSaved{"qpscope_state_saved", kGauge, "Whether a restart goes on from the totals on this page (/run/qpscope/state).", {}};
+constexpr MetricDef kSaved{"qpscope_state_saved", kGauge, "Whether a restart goes on from the totals on this page, whatever counts them (/run/qpscope/state).", {}};
 constexpr MetricDef kCpu{"process_cpu_seconds_total", kCounter, "User and system CPU time of qpscoped (getrusage).", {}};
 constexpr MetricDef kMemory{"process_resident_memory_bytes", kGauge, "Resident memory of qpscoped (/proc/self/statm).", {}};
-constexpr std::array<const MetricDef*, 16> kMetrics{&kBuild, &kDevices, &kExpected, &kSuccess, &kDuration, &kLast, &kReadErrors, &kProbe, &kEvents,
-                                                    &kLost, &kOverflows, &kResets, &kGaps, &kSaved, &kCpu, &kMemory};
+constexpr std::array<const MetricDef*, 17> kMetrics{&kBuild, &kDevices, &kExpected, &kSuccess, &kDuration, &kLast, &kReadErrors, &kProbe, &kEvents,
+                                                    &kLost, &kOverflows, &kForgotten, &kResets, &kGaps, &kSaved, &kCpu, &kMemory};
 
 void add_process(SampleList& out) {
   rusage usage{};
@@ -64,12 +66,6 @@ void add_sampler(SampleList& out, const std::string& device, const DeviceSampler
     out.push_back(sample(kDuration, labels, output.duration));
     if (output.last_success.value) out.push_back(sample(kLast, labels, static_cast<double>(output.last_success.value) / 1e9 + to_wall));
   }
-  if (state.ledger.image) {
-    for (const auto& [port, faults] : state.ledger.image->ports) {
-      out.push_back(sample(kResets, {device, port}, static_cast<double>(faults.resets)));
-      out.push_back(sample(kGaps, {device, port}, static_cast<double>(faults.gaps)));
-    }
-  }
   for (const auto& [key, count] : state.errors) out.push_back(sample(kReadErrors, {device, key.source, key.error}, static_cast<double>(count)));
 }
 
@@ -91,6 +87,19 @@ SampleList self_samples(const SelfView& view) {
     out.push_back(sample(kLost, {reason}, static_cast<double>(count)));
   }
   out.push_back(sample(kOverflows, {}, static_cast<double>(view.tenant_overflows)));
+  out.push_back(sample(kForgotten, {}, static_cast<double>(view.totals_forgotten)));
+  return out;
+}
+
+SampleList lasting_samples(const SelfView& view) {
+  SampleList out;
+  for (const auto& [device, state] : view.samplers) {
+    if (!state.ledger.image) continue;
+    for (const auto& [port, faults] : state.ledger.image->ports) {
+      out.push_back(sample(kResets, {device, port}, static_cast<double>(faults.resets)));
+      out.push_back(sample(kGaps, {device, port}, static_cast<double>(faults.gaps)));
+    }
+  }
   if (view.state_saved) out.push_back(sample(kSaved, {}, *view.state_saved ? 1 : 0));
   add_process(out);
   return out;
