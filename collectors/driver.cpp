@@ -2,6 +2,7 @@
 #include "collectors/driver.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 #include <utility>
 
@@ -49,6 +50,21 @@ Result<std::string> driver_of(const Host& host, const std::string& device) {
   if (!type && !absent(type.error())) return std::unexpected(type.error());
   if (type && trim(*type).starts_with("4:") && !host.root.exists(path + "/device")) return std::string("siw");
   return std::string();
+}
+
+std::string netdev_of(const Host& host, const std::string& device, const std::string& port, const std::function<void(const Error&)>& failed) {
+  const std::string path = device_path(device) + "/ports/" + port + "/gid_attrs/ndevs";
+  const auto slots = host.root.list(path);
+  if (!slots && !absent(slots.error())) failed(slots.error());
+  if (!slots) return {};
+  for (const std::string& slot : *slots) {
+    const auto name = host.root.read_text(path + "/" + slot);
+    if (name && !trim(*name).empty()) return std::string(trim(*name));
+    // An empty slot answers EINVAL (core/sysfs.c _show_port_gid_attr, print_ndev).
+    if (!name && name.error().sys_errno != EINVAL && !absent(name.error())) failed(name.error());
+    if (slot == "8") break;  // mlx5 has 256 slots and fills the first
+  }
+  return {};
 }
 
 }  // namespace qpscope

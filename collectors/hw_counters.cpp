@@ -6,6 +6,7 @@
 #include "collectors/counter_kinds.h"
 #include "collectors/driver.h"
 #include "collectors/registry.h"
+#include "collectors/utilization.h"
 #include "collectors/vocabulary.h"
 
 namespace qpscope {
@@ -25,7 +26,7 @@ constexpr std::array<const MetricDef*, 4> kMetrics{&kCounter, &kDeviceCounter, &
 
 class HwCounters : public Collector {
  public:
-  HwCounters(const Host& host, const std::string& device) : host_(host), device_(device), driver_(driver_of(host, device)) {
+  HwCounters(const Host& host, const std::string& device) : host_(host), device_(device), driver_(driver_of(host, device)), utilization_(device) {
     const auto all = [](std::string_view) { return true; };
     folders_.push_back({"", CounterFolder(host, device_path(device) + "/hw_counters", "hw_counters", all)});
     for (const std::string& port : port_numbers(host, device).value_or(std::vector<std::string>())) {
@@ -40,6 +41,7 @@ class HwCounters : public Collector {
     for (Level& level : folders_) {
       level.folder.read(out, [&](const std::string& name, std::uint64_t value) { add(out, level.port, name, value); });
     }
+    utilization_.end_pass(out);
     return {};
   }
 
@@ -49,21 +51,26 @@ class HwCounters : public Collector {
     CounterFolder folder;
   };
 
-  void add(Reading& out, const std::string& port, const std::string& name, std::uint64_t raw) const {
+  void add(Reading& out, const std::string& port, const std::string& name, std::uint64_t raw) {
     if (name == "lifespan") return out.add(kLifespan, {device_, port}, static_cast<double>(raw) / 1000);  // a setting in milliseconds
     const HwCounterKind is = hw_counter_kind(*driver_, name);
     if (is.gauge) return out.add(kValue, {device_, port, name}, static_cast<double>(raw));
-    const auto total = out.count({port, "hw_counters", name}, raw, is.kind);
+    const CounterKeyView key{port, "hw_counters", name};
+    const auto total = out.count(key, raw, is.kind);
     if (!total) return;
     if (port.empty()) return out.add(kDeviceCounter, {device_, name}, *total);
     out.add(kCounter, {device_, port, name}, *total);
-    if (const auto* meaning = hw_counter_meaning(*driver_, name)) out.samples.push_back(canonical_sample(*meaning, device_, port, *total));
+    if (const auto* meaning = hw_counter_meaning(*driver_, name)) {
+      out.samples.push_back(canonical_sample(*meaning, device_, port, *total));
+      utilization_.follow(out, key, *meaning);
+    }
   }
 
   const Host& host_;
   const std::string device_;
   Result<std::string> driver_;
   std::vector<Level> folders_;
+  Utilization utilization_;
 };
 
 }  // namespace

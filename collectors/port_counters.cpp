@@ -6,6 +6,7 @@
 #include "collectors/counter_folder.h"
 #include "collectors/counter_kinds.h"
 #include "collectors/registry.h"
+#include "collectors/utilization.h"
 #include "collectors/vocabulary.h"
 
 namespace qpscope {
@@ -26,7 +27,7 @@ bool in_words(std::string_view name) { return name == "port_xmit_data" || name =
 
 class PortCounters : public Collector {
  public:
-  PortCounters(const Host& host, const std::string& device, const CounterFolder::Wanted& wanted) : device_(device) {
+  PortCounters(const Host& host, const std::string& device, const CounterFolder::Wanted& wanted) : device_(device), utilization_(device) {
     for (const std::string& port : port_numbers(host, device).value_or(std::vector<std::string>())) {
       const std::string path = device_path(device) + "/ports/" + port + "/counters";
       ports_.push_back({port, host.root.exists(path + "/unicast_rcv_packets"), CounterFolder(host, path, "counters", wanted)});
@@ -37,6 +38,7 @@ class PortCounters : public Collector {
     for (Port& port : ports_) {
       port.folder.read(out, [&](const std::string& name, std::uint64_t raw) { add(out, port, name, raw); });
     }
+    utilization_.end_pass(out);
     return {};
   }
 
@@ -47,19 +49,24 @@ class PortCounters : public Collector {
     CounterFolder folder;
   };
 
-  void add(Reading& out, Port& port, const std::string& name, std::uint64_t raw) const {
+  void add(Reading& out, Port& port, const std::string& name, std::uint64_t raw) {
     // Some kernels and cards have wide bytes and packets without the unicast files (core/sysfs.c pma_attrs_noietf).
     port.extended |= is_traffic(name) && raw > kMost32;
     const CounterKind kind = port_counter_kind(name, port.extended);
-    const auto total = out.count({port.number, "counters", name}, raw, kind);
+    const CounterKeyView key{port.number, "counters", name};
+    const auto total = out.count(key, raw, kind);
     if (!total) return;
     if (saturated(raw, kind)) out.add(kSaturated, {device_, port.number, name}, 1);
     if (!in_words(name)) out.add(kCounter, {device_, port.number, name}, *total);
-    if (const auto* meaning = port_counter_meaning(name)) out.samples.push_back(canonical_sample(*meaning, device_, port.number, *total));
+    if (const auto* meaning = port_counter_meaning(name)) {
+      out.samples.push_back(canonical_sample(*meaning, device_, port.number, *total));
+      utilization_.follow(out, key, *meaning);
+    }
   }
 
   const std::string device_;
   std::vector<Port> ports_;
+  Utilization utilization_;
 };
 
 }  // namespace

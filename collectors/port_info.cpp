@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "collectors/counter_folder.h"
+#include "collectors/driver.h"
 #include "collectors/fact.h"
 #include "collectors/registry.h"
 #include "core/rdma.h"
@@ -38,7 +39,7 @@ class PortInfo : public Collector {
     }
     for (const std::string& port : *ports) {
       const std::string path = device_path(device_) + "/ports/" + port;
-      const std::string netdev = netdev_of(out, path);
+      const std::string netdev = netdev_of(host_, device_, port, [&](const Error& error) { out.failed("port", error); });
       out.add(kInfo, {device_, port, netdev, read_fact(host_, path + "/link_layer", "port", out), lid(out, path), ""}, 1);
       add_rate(out, path, port);
       add_gids(out, path, port);
@@ -64,17 +65,6 @@ class PortInfo : public Collector {
     return {};
   }
 
-  // The netdev behind the first GID that has one. An empty slot answers EINVAL (core/sysfs.c _show_port_gid_attr, print_ndev).
-  std::string netdev_of(Reading& out, const std::string& path) const {
-    for (const std::string& slot : slots_of(out, path + "/gid_attrs/ndevs")) {
-      const auto name = host_.root.read_text(path + "/gid_attrs/ndevs/" + slot);
-      if (name && !trim(*name).empty()) return std::string(trim(*name));
-      if (!name && name.error().sys_errno != EINVAL && !absent(name.error())) out.failed("port", name.error());
-      if (slot == "8") break;  // mlx5 has 256 slots and fills the first
-    }
-    return {};
-  }
-
   std::string lid(Reading& out, const std::string& path) const {
     const std::uint64_t value = number(out, path + "/lid").value_or(0);
     return value ? std::to_string(value) : std::string();
@@ -84,6 +74,7 @@ class PortInfo : public Collector {
   // A port without link has none: mlx5 shows 40 Gb/sec then (mlx5_ib/main.c translate_eth_proto_oper). So has one whose state is not known,
   // which port_state counts.
   void add_rate(Reading& out, const std::string& path, const std::string& port) const {
+    out.ledger.line_rate(port, std::nullopt);
     const auto state = host_.root.read_text(path + "/state");
     if (!state || state->starts_with("1:")) return;
     const auto read = host_.root.read_text(path + "/rate");
@@ -96,7 +87,7 @@ class PortInfo : public Collector {
       return out.failed("port", Error{ErrorCode::parse, 0, path + "/rate: " + quoted(rate) + " is no rate"});
     }
     const double bytes_per_second = gigabits * 1e9 / 8;
-    out.ledger.line_rate(port, bytes_per_second);
+    if (bytes_per_second > 0) out.ledger.line_rate(port, bytes_per_second);
     out.add(kRate, {device_, port}, bytes_per_second);
   }
 

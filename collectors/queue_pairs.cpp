@@ -15,7 +15,8 @@ constexpr MetricDef kPresent{"qpscope_queue_pairs", kGauge,
                              "Queue pairs that exist; port is empty before INIT, state is unknown for one that netlink has not told of yet (BPF ib_core; RDMA netlink).",
                              LabelNames{"device", "port", "type", "state", "tenant", "workload"}};
 constexpr MetricDef kSeeded{"qpscope_queue_pairs_seeded", kGauge,
-                            "Queue pairs that were there before the daemon: seeded + created - destroyed are present (RDMA netlink RES_QP_GET).", kKind};
+                            "Queue pairs that were there when this run of the daemon began; in the first run of a boot seeded + created - destroyed are present, later created "
+                            "and destroyed go on from the run before (RDMA netlink RES_QP_GET).", kKind};
 constexpr MetricDef kCreated{"qpscope_queue_pairs_created_total", kCounter, "Queue pairs created (BPF rdma_restrack_add).", kKind};
 constexpr MetricDef kDestroyed{"qpscope_queue_pairs_destroyed_total", kCounter, "Queue pairs destroyed (BPF ib_destroy_qp_user).", kKind};
 constexpr MetricDef kTransitions{"qpscope_queue_pair_transitions_total", kCounter,

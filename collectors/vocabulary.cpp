@@ -13,6 +13,8 @@ constexpr MetricType kCounter = MetricType::counter;
 // clang-format off: a table is read in columns
 constexpr MetricDef kTxBytes{"qpscope_port_tx_bytes_total", kCounter, "RDMA bytes sent; on mlx5 of this function's vport (sysfs counters/port_xmit_data x 4, or the driver's own bytes).", kPort};
 constexpr MetricDef kRxBytes{"qpscope_port_rx_bytes_total", kCounter, "RDMA bytes received; on mlx5 of this function's vport (sysfs counters/port_rcv_data x 4, or the driver's own bytes).", kPort};
+constexpr MetricDef kTxUtilization{"qpscope_port_tx_utilization_ratio", MetricType::histogram, "Rate of the RDMA bytes sent between two samples over the line rate, above 1 in +Inf (qpscope_port_tx_bytes_total, sysfs ports/N/rate).", kPort};
+constexpr MetricDef kRxUtilization{"qpscope_port_rx_utilization_ratio", MetricType::histogram, "Rate of the RDMA bytes received between two samples over the line rate, above 1 in +Inf (qpscope_port_rx_bytes_total, sysfs ports/N/rate).", kPort};
 constexpr MetricDef kTxPackets{"qpscope_port_tx_packets_total", kCounter, "RDMA packets sent (sysfs counters/port_xmit_packets, or the driver's own count).", kPort};
 constexpr MetricDef kRxPackets{"qpscope_port_rx_packets_total", kCounter, "RDMA packets received (sysfs counters/port_rcv_packets, or the driver's own count).", kPort};
 constexpr MetricDef kTxCnp{"qpscope_port_tx_cnp_packets_total", kCounter, "Congestion notification packets sent, as receiver of marked traffic (sysfs hw_counters/np_cnp_sent).", kPort};
@@ -30,9 +32,9 @@ constexpr MetricDef kIcrc{"qpscope_port_rx_icrc_error_packets_total", kCounter, 
 constexpr MetricDef kCompletionErrors{"qpscope_port_completion_errors_total", kCounter, "Work requests that completed in error, by role and kind (sysfs hw_counters).", kPort.with("role", "kind")};
 constexpr MetricDef kFlushed{"qpscope_port_flushed_wqes_total", kCounter, "Work requests flushed at teardown, which is no fault (sysfs hw_counters).", kPort.with("role")};
 
-constexpr std::array<const MetricDef*, 18> kFamilies{
+constexpr std::array<const MetricDef*, 20> kFamilies{
     &kTxBytes, &kRxBytes, &kTxPackets, &kRxPackets, &kTxCnp, &kRxCnp, &kRxCnpIgnored, &kRxEcn, &kSlowRestarts, &kRetransmits, &kAdaptive, &kRnr,
-    &kNoWqe, &kOutOfSequence, &kDuplicates, &kIcrc, &kCompletionErrors, &kFlushed};
+    &kNoWqe, &kOutOfSequence, &kDuplicates, &kIcrc, &kCompletionErrors, &kFlushed, &kTxUtilization, &kRxUtilization};
 
 constexpr std::string_view kMlx5 = "mlx5_core", kRxe = "rdma_rxe";
 
@@ -97,6 +99,11 @@ const CounterMeaning* port_counter_meaning(std::string_view counter) {
 }
 
 MetricList vocabulary_metrics() { return kFamilies; }
+
+const MetricDef* utilization_family(const CounterMeaning& meaning) {
+  if (meaning.family == &kTxBytes) return &kTxUtilization;
+  return meaning.family == &kRxBytes ? &kRxUtilization : nullptr;
+}
 
 Sample canonical_sample(const CounterMeaning& meaning, const std::string& device, const std::string& port, double count) {
   std::vector<std::string> labels{device, port};

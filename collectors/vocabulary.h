@@ -24,6 +24,9 @@ const CounterMeaning* port_counter_meaning(std::string_view counter);
 // The canonical port families.
 MetricList vocabulary_metrics();
 
+// The histogram of the line's utilisation by what this counts; null where it counts no bytes of the port.
+const MetricDef* utilization_family(const CounterMeaning& meaning);
+
 // device, port, and the label if the row has one.
 Sample canonical_sample(const CounterMeaning& meaning, const std::string& device, const std::string& port, double count);
 

@@ -12,6 +12,7 @@ namespace qpscope {
 struct DevicesConfig {
   std::vector<std::string> include{"*"};  // shell patterns over device names: those that are watched,
   std::vector<std::string> exclude;       // but for these. Nothing below the folder of another device is ever opened
+  std::uint64_t expected = 0;             // how many there should be; 0: as the PCI bus says
   bool operator==(const DevicesConfig&) const = default;
 };
 

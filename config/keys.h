@@ -15,6 +15,7 @@ void visit_keys(V& v, Config& c) {
   v.section("devices", [&] {
     v.texts("include", c.devices.include);
     v.texts("exclude", c.devices.exclude);
+    v.number("expected", c.devices.expected, 0, 4096);
   });
   v.section("sampling", [&] {
     v.duration("interval", c.sampling.interval, 0.1, kDay);

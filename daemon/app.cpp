@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <thread>
 
 #include "clock.h"
@@ -55,7 +56,9 @@ Result<> App::run() {
   http_ = std::move(*http);
   if (root_.exists("/run")) {
     state_.emplace(root_);
-    devices_.take_over(state_->load());
+    StateImage kept = state_->load();
+    devices_.take_over(std::move(kept.devices));
+    carried_ = CarriedTotals(kept.own);
   }
   tracker_.start(http_->listen_descriptor());
 
@@ -89,18 +92,32 @@ void App::publish() {
   snapshot->sequence = ++sequence_;
   snapshot->at = boot_now();
   devices_.fill(*snapshot);
-  tracker_.fill(*snapshot);
-  SelfView self{.devices_found = devices_.size(), .samplers = devices_.states(), .tenant_overflows = tracker_.tenant_overflows(),
-                .budgets = budgets_.all(), .state_saved = std::nullopt, .wall_minus_boot = wall_minus_boot()};
-  // Before anybody sees the totals: what was shown once is never taken back.
-  if (state_) self.state_saved = state_->save(devices_.ledgers());
+  SampleList own = tracker_.fill(*snapshot);
+  SelfView self{.devices_found = devices_.size(), .devices_expected = devices_.expected(), .samplers = devices_.states(),
+                .tenant_overflows = tracker_.tenant_overflows(), .totals_forgotten = carried_.forgotten(), .budgets = budgets_.all(), .state_saved = std::nullopt,
+                .wall_minus_boot = wall_minus_boot()};
   if (const EventLoop* events = tracker_.events()) {
     self.probes = events->status();
     self.losses = events->losses();
     self.events = events->counts();
   }
-  snapshot->samples.push_back(std::make_shared<const SampleList>(self_samples(self)));
+  std::ranges::move(self_samples(self), std::back_inserter(own));
+  carry(own);
+  // Before anybody sees the totals: what was shown once is never taken back.
+  if (state_) self.state_saved = state_->save(devices_.ledgers(), carried_.totals());
+  snapshot->samples.push_back(std::make_shared<const SampleList>(std::move(own)));
+  snapshot->samples.push_back(std::make_shared<const SampleList>(lasting_samples(self)));
   store_.publish(std::move(snapshot));
+}
+
+// Counters of this run become those of all runs of this boot.
+void App::carry(SampleList& own) {
+  const bool before = carried_.forgotten() > 0;
+  carried_.apply(own);
+  if (!before && carried_.forgotten() > 0) {
+    log::warning("more than " + std::to_string(CarriedTotals::kMost) +
+                 " series of our own: a restart will not go on from some (qpscope_series_forgotten_total counts on)");
+  }
 }
 
 void App::stop() {

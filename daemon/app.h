@@ -10,6 +10,7 @@
 #include "budgets.h"
 #include "collectors/host/host.h"
 #include "config/config.h"
+#include "core/carried_totals.h"
 #include "devices.h"
 #include "exporters/http.h"
 #include "exporters/pages.h"
@@ -33,6 +34,7 @@ class App {
 
  private:
   void publish();
+  void carry(SampleList& own);
   void stop();
   std::string status_line() const;
   double budget_wait() const;
@@ -44,6 +46,7 @@ class App {
   Budgets budgets_;
   Devices devices_;
   QpTracker tracker_;
+  CarriedTotals carried_;
   SnapshotStore store_;
   std::uint64_t sequence_ = 0;
   std::atomic<bool> ready_ = false;  // first samples taken, probes decided; read by the HTTP threads

@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "collectors/counter_folder.h"
+#include "collectors/missing_devices.h"
 #include "core/log.h"
 #include "core/text.h"
 
@@ -46,6 +47,20 @@ void Devices::scan(Start start) {
   for (const std::string& name : *names) {
     if (std::ranges::any_of(samplers_, [&](const auto& sampler) { return sampler->device() == name; })) continue;
     add(name, *names, start);
+  }
+  expect(*names);
+}
+
+void Devices::expect(const std::vector<std::string>& names) {
+  const BootTime now = boot_now();
+  if (now < expected_due_) return;
+  expected_due_.value = now.value + static_cast<std::uint64_t>(config_.sampling.slow_interval * 1e9);
+  if (config_.devices.expected) {
+    expected_ = config_.devices.expected;
+  } else if (const auto missing = missing_devices(host_, names)) {
+    expected_ = samplers_.size() + *missing;
+  } else {
+    expected_.reset();
   }
 }
 

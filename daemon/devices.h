@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,11 +41,15 @@ class Devices {
   // The totals of every device, and of those that are not there and may come back. At least as new as what fill() gave before.
   std::vector<DeviceLedger> ledgers() const;
   std::size_t size() const { return samplers_.size(); }
+  // How many devices there should be; nullopt where the configuration does not say and there is no PCI bus to tell. Counted anew on the
+  // slow clock.
+  std::optional<std::size_t> expected() const { return expected_; }
   // Every collector of every device has ended a pass, well or not.
   bool sampled() const;
 
  private:
   void add(const std::string& name, const std::vector<std::string>& present, Start start);
+  void expect(const std::vector<std::string>& names);
   void retire(std::unique_ptr<DeviceSampler> sampler);
 
   const Host& host_;
@@ -55,6 +60,8 @@ class Devices {
   std::vector<DeviceLedger> absent_;                     // totals of devices that are not there, the oldest first
   bool absence_logged_ = false;
   bool unlisted_ = false;                                // the last scan failed
+  std::optional<std::size_t> expected_;
+  BootTime expected_due_;
 };
 
 }  // namespace qpscope

@@ -114,7 +114,7 @@ void QpTracker::walk_cgroups() {
   if (!listing.complete) log::warning("not every cgroup has a name: " + listing.trouble);
 }
 
-void QpTracker::fill(Snapshot& snapshot) {
+SampleList QpTracker::fill(Snapshot& snapshot) {
   bool verified = false;
   {
     const std::lock_guard lock(shared_mutex_);
@@ -137,8 +137,7 @@ void QpTracker::fill(Snapshot& snapshot) {
   }
   snapshot.queue_pairs = records_;
   snapshot.tenants = tenants_.tenants();  // after the records: no record names a pair that is not in it
-  snapshot.samples.push_back(std::make_shared<const SampleList>(queue_pair_samples(
-      {.totals = table_.totals(), .records = *records_, .tenants = *snapshot.tenants, .devices = *snapshot.devices})));
+  return queue_pair_samples({.totals = table_.totals(), .records = *records_, .tenants = *snapshot.tenants, .devices = *snapshot.devices});
 }
 
 // On the events thread: no files, no waiting.

@@ -47,8 +47,8 @@ class QpTracker {
   bool seeded() const { return seeded_; }
   bool events_on() const { return events_ && events_->queue_pair_events(); }
 
-  // Fills queue_pairs, tenants and devices of the snapshot and adds their samples.
-  void fill(Snapshot& snapshot);
+  // Fills queue_pairs, tenants and devices of the snapshot. Their samples; the counters among them count from the daemon's start.
+  SampleList fill(Snapshot& snapshot);
   const EventLoop* events() const { return events_.get(); }
   std::uint64_t tenant_overflows() const { return tenants_.overflows(); }
 

@@ -17,6 +17,9 @@ constexpr MetricType kCounter = MetricType::counter, kGauge = MetricType::gauge;
 constexpr LabelNames kCollector{"collector", "device"};
 constexpr MetricDef kBuild{"qpscope_build_info", kGauge, "The running qpscoped (build).", LabelNames{"version"}};
 constexpr MetricDef kDevices{"qpscope_devices_found", kGauge, "RDMA devices on this host (sysfs class/infiniband).", {}};
+constexpr MetricDef kExpected{"qpscope_devices_expected", kGauge,
+                              "RDMA devices that this host should have: devices.expected, else those found and the PCI functions that lack one though they are InfiniBand "
+                              "controllers, like a function that has one, or ConnectX-4 or later without a driver (sysfs bus/pci/devices).", {}};
 constexpr MetricDef kSuccess{"qpscope_collector_success", kGauge, "Whether the collector's last pass over the device succeeded.", kCollector};
 constexpr MetricDef kDuration{"qpscope_collector_duration_seconds", kGauge, "How long that pass took.", kCollector};
 constexpr MetricDef kLast{"qpscope_collector_last_success_timestamp_seconds", kGauge, "Unix time of the last pass that succeeded; it stays when the samples go stale.",
@@ -27,6 +30,8 @@ constexpr MetricDef kProbe{"qpscope_probe_attached", kGauge, "Whether a BPF prog
 constexpr MetricDef kEvents{"qpscope_bpf_events_total", kCounter, "Events received from the BPF programs.", LabelNames{"kind"}};
 constexpr MetricDef kLost{"qpscope_bpf_events_lost_total", kCounter, "Events lost between kernel and table: then netlink has to tell.", LabelNames{"reason"}};
 constexpr MetricDef kOverflows{"qpscope_tenants_overflow_total", kCounter, "Queue pair owners that became other/other at tenants.limit.", {}};
+constexpr MetricDef kForgotten{"qpscope_series_forgotten_total", kCounter,
+                               "Series of our own whose totals are not kept over a restart, as there are too many (carried totals).", {}};
 constexpr LabelNames kPort{"device", "port"};
 constexpr MetricDef kResets{"qpscope_counters_resets_total", kCounter,
                             "Kernel counters that started again: totals go on without what came between the last sample and the reset; port is empty for the "
@@ -39,11 +44,11 @@ constexpr MetricDef kInterval{"qpscope_sampling_interval_seconds", kGauge,
 constexpr MetricDef kCommands{"qpscope_firmware_commands_total", kCounter,
                               "Firmware commands that qpscope caused, where the driver asks the firmware: counted by what it asked (self).", LabelNames{"device", "by"}};
 constexpr MetricDef kThrottled{"qpscope_budget_throttled_total", kCounter, "Questions to devices that were put off by budget.firmware_commands_per_second.", {}};
-constexpr MetricDef kSaved{"qpscope_state_saved", kGauge, "Whether a restart goes on from the totals on this page (/run/qpscope/state).", {}};
+constexpr MetricDef kSaved{"qpscope_state_saved", kGauge, "Whether a restart goes on from the totals on this page, whatever counts them (/run/qpscope/state).", {}};
 constexpr MetricDef kCpu{"process_cpu_seconds_total", kCounter, "User and system CPU time of qpscoped (getrusage).", {}};
 constexpr MetricDef kMemory{"process_resident_memory_bytes", kGauge, "Resident memory of qpscoped (/proc/self/statm).", {}};
-constexpr std::array<const MetricDef*, 18> kMetrics{&kBuild, &kDevices, &kSuccess, &kDuration, &kLast, &kReadErrors, &kProbe, &kEvents,
-                                                    &kLost, &kOverflows, &kInterval, &kCommands, &kThrottled, &kResets, &kGaps, &kSaved, &kCpu, &kMemory};
+constexpr std::array<const MetricDef*, 20> kMetrics{&kBuild, &kDevices, &kExpected, &kSuccess, &kDuration, &kLast, &kReadErrors, &kProbe, &kEvents,
+                                                    &kLost, &kOverflows, &kForgotten, &kInterval, &kCommands, &kThrottled, &kResets, &kGaps, &kSaved, &kCpu, &kMemory};
 
 void add_process(SampleList& out) {
   rusage usage{};
@@ -70,12 +75,6 @@ void add_sampler(SampleList& out, const std::string& device, const DeviceSampler
     out.push_back(sample(kDuration, labels, output.duration));
     if (output.last_success.value) out.push_back(sample(kLast, labels, static_cast<double>(output.last_success.value) / 1e9 + view.wall_minus_boot));
   }
-  if (state.ledger.image) {
-    for (const auto& [port, faults] : state.ledger.image->ports) {
-      out.push_back(sample(kResets, {device, port}, static_cast<double>(faults.resets)));
-      out.push_back(sample(kGaps, {device, port}, static_cast<double>(faults.gaps)));
-    }
-  }
   for (const auto& [key, count] : state.errors) out.push_back(sample(kReadErrors, {device, key.source, key.error}, static_cast<double>(count)));
 }
 
@@ -87,6 +86,7 @@ SampleList self_samples(const SelfView& view) {
   SampleList out;
   out.push_back(sample(kBuild, {std::string(kVersion)}, 1));
   out.push_back(sample(kDevices, {}, static_cast<double>(view.devices_found)));
+  if (view.devices_expected) out.push_back(sample(kExpected, {}, static_cast<double>(*view.devices_expected)));
   for (const auto& [device, state] : view.samplers) add_sampler(out, device, state, view);
   for (const ProbeStatus& probe : view.probes) out.push_back(sample(kProbe, {probe.probe, probe.how}, probe.attached ? 1 : 0));
   for (const auto& [kind, count] : view.events) out.push_back(sample(kEvents, {kind}, static_cast<double>(count)));
@@ -103,6 +103,19 @@ SampleList self_samples(const SelfView& view) {
     throttled += budget->throttled();
   }
   out.push_back(sample(kThrottled, {}, static_cast<double>(throttled)));
+  out.push_back(sample(kForgotten, {}, static_cast<double>(view.totals_forgotten)));
+  return out;
+}
+
+SampleList lasting_samples(const SelfView& view) {
+  SampleList out;
+  for (const auto& [device, state] : view.samplers) {
+    if (!state.ledger.image) continue;
+    for (const auto& [port, faults] : state.ledger.image->ports) {
+      out.push_back(sample(kResets, {device, port}, static_cast<double>(faults.resets)));
+      out.push_back(sample(kGaps, {device, port}, static_cast<double>(faults.gaps)));
+    }
+  }
   if (view.state_saved) out.push_back(sample(kSaved, {}, *view.state_saved ? 1 : 0));
   add_process(out);
   return out;

@@ -26,7 +26,7 @@ StateFile::StateFile(const Sysroot& root) : root_(root) {
   if (boot_id_.empty()) log::info("this boot has no name (/proc/sys/kernel/random/boot_id): counters start anew with the daemon");
 }
 
-std::vector<DeviceLedger> StateFile::load() const {
+StateImage StateFile::load() const {
   if (boot_id_.empty()) return {};
   const auto text = read();
   if (!text && text.error().code == ErrorCode::not_found) return {};
@@ -39,17 +39,20 @@ std::vector<DeviceLedger> StateFile::load() const {
     log::info(std::string(kPath) + " is of another boot: counters start anew");
     return {};
   }
-  return std::move(state->devices);
+  return std::move(*state);
 }
 
-bool StateFile::save(std::vector<DeviceLedger> ledgers) {
+bool StateFile::save(std::vector<DeviceLedger> ledgers, SharedCarriedTotals own) {
   if (boot_id_.empty()) return false;
-  if (!failed_ && ledgers == saved_) return true;
-  const Result<> done = write(state_text({.boot_id = boot_id_, .devices = ledgers}));
+  if (!failed_ && ledgers == saved_ && own == saved_own_) return true;
+  const Result<> done = write(state_text({.boot_id = boot_id_, .own = own, .devices = ledgers}));
   if (!done && !failed_) log::warning("totals are not kept over a restart (qpscope_state_saved 0): " + done.error().what);
   if (done && failed_) log::info("totals are kept over a restart again");
   failed_ = !done;
-  if (done) saved_ = std::move(ledgers);
+  if (done) {
+    saved_ = std::move(ledgers);
+    saved_own_ = std::move(own);
+  }
   return !failed_;
 }
 

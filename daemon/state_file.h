@@ -18,11 +18,11 @@ class StateFile {
   explicit StateFile(const Sysroot& root);
 
   // What an earlier run of this boot left. A file that is damaged, strange or of another boot is ignored, with one log line.
-  std::vector<DeviceLedger> load() const;
+  StateImage load() const;
 
-  // Writes the file anew (temporary file and rename, mode 0600) unless it holds these very images. False: it does not hold
+  // Writes the file anew (temporary file and rename, mode 0600) unless it holds these very images and totals. False: it does not hold
   // them, because it cannot be written, or because the boot has no name here; logged once, tried again the next time.
-  bool save(std::vector<DeviceLedger> ledgers);
+  bool save(std::vector<DeviceLedger> ledgers, SharedCarriedTotals own);
 
  private:
   Result<> write(std::string_view text) const;
@@ -31,6 +31,7 @@ class StateFile {
   const Sysroot& root_;
   std::string boot_id_;               // "": unknown, and then nothing is kept
   std::vector<DeviceLedger> saved_;
+  SharedCarriedTotals saved_own_;
   bool failed_ = false;
 };
 

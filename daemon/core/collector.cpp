@@ -2,6 +2,13 @@
 #include "core/collector.h"
 
 namespace qpscope {
+namespace {
+
+void no_room(Reading& out, std::string_view source, std::string_view name) {
+  out.failed(source, {ErrorCode::limit, 0, std::string(name) + ": more counters than totals are kept of"});
+}
+
+}  // namespace
 
 void ReadErrors::add(std::string_view source, const Error& error) {
   const char* without_errno = error.code == ErrorCode::limit ? "limit" : "parse";
@@ -19,8 +26,21 @@ void Reading::not_tried(const Error& error) {
 
 std::optional<double> Reading::count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind) {
   const auto total = ledger.count(key, raw, kind, now());
-  if (!total) failed(key.source, {ErrorCode::limit, 0, std::string(key.name) + ": more counters than totals are kept of"});
+  if (!total) no_room(*this, key.source, key.name);
   return total;
+}
+
+std::optional<double> Reading::add_events(const ObservedKey& key, std::uint64_t events) {
+  const auto total = ledger.add(key, events);
+  if (!total) return no_room(*this, "observed", key.name), std::nullopt;
+  return static_cast<double>(*total);
+}
+
+std::optional<HistogramValue> Reading::observe(const ObservedKey& key, std::span<const double> bounds, std::optional<double> value) {
+  if (value && !ledger.observe(key, bounds, *value)) no_room(*this, "observed", key.name);
+  const Histogram* histogram = ledger.histogram(key);
+  if (!histogram || !histogram->has(bounds)) return std::nullopt;
+  return histogram->value(bounds);
 }
 
 }  // namespace qpscope

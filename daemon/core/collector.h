@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,7 +44,7 @@ class ReadErrors {
 struct Reading {
   SampleList samples;
   ReadErrors& errors;
-  CounterLedger& ledger;  // the device's; every counter goes through count()
+  CounterLedger& ledger;  // the device's; every counter goes through count(), what we observe ourselves through the two below it
   const ClockFn& now;
   // Firmware commands that this pass has caused, on a card whose driver asks it: one a counters/ file, one a port query, three a pass of hw_counters.
   std::uint64_t firmware_commands = 0;
@@ -57,6 +58,11 @@ struct Reading {
   void not_tried(const Error& error);
   // Our total of a counter of which `raw` has just been read. nullopt where the ledger is full, which counts as a failure.
   std::optional<double> count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind);
+  // Our total of events that we observed ourselves, `events` more than before. Outlives the collector, the device and the daemon.
+  std::optional<double> add_events(const ObservedKey& key, std::uint64_t events);
+  // The same for a histogram, with one `value` more where there is one; nullopt also where there never was any.
+  // `bounds`: static storage.
+  std::optional<HistogramValue> observe(const ObservedKey& key, std::span<const double> bounds, std::optional<double> value);
 };
 
 // One per device and subject; made when the device appears, gone with it. Called from that device's thread only, which

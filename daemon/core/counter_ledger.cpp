@@ -22,15 +22,31 @@ CounterLedger::CounterLedger(const LedgerImage& image) {
     faults_.try_emplace(one.key.port);
   }
   for (const auto& [port, faults] : image.ports) faults_.insert_or_assign(port, faults);
+  observed_ = image.observed;
+  histograms_ = image.histograms;
 }
 
-void CounterLedger::line_rate(const std::string& port, double bytes_per_second) {
-  events_per_second_[port] = std::min(kFastest, bytes_per_second / kSmallestPacket);
+void CounterLedger::line_rate(const std::string& port, std::optional<double> bytes_per_second) {
+  if (bytes_per_second) {
+    line_rates_[port] = *bytes_per_second;
+  } else {
+    line_rates_.erase(port);
+  }
+}
+
+std::optional<double> CounterLedger::line_rate(std::string_view port) const {
+  const auto known = line_rates_.find(port);
+  return known == line_rates_.end() ? std::nullopt : std::optional(known->second);
+}
+
+std::optional<double> CounterLedger::rate(const CounterKeyView& key) const {
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? std::nullopt : found->second.rate;
 }
 
 double CounterLedger::most_events(std::string_view port, BootTime from, BootTime to) const {
-  const auto known = events_per_second_.find(port);
-  const double rate = known == events_per_second_.end() ? kFastest : known->second;
+  const auto line = line_rate(port);
+  const double rate = line ? std::min(kFastest, *line / kSmallestPacket) : kFastest;
   return rate * (std::max(0.0, seconds(to, from)) + kCacheSeconds);
 }
 
@@ -44,11 +60,55 @@ std::optional<double> CounterLedger::count(const CounterKeyView& key, std::uint6
   Entry& entry = found->second;
   const CounterState before = entry.total.state();
   const CounterTotal::Step step = entry.total.sample(raw, kind, most_events(key.port, entry.at, now), settles);
+  const bool good = (step == CounterTotal::Step::first || step == CounterTotal::Step::added) && !settles && !saturated(raw, kind);
+  const double elapsed = seconds(now, entry.at);
+  entry.rate.reset();
+  if (good && entry.good && elapsed > 0) entry.rate = static_cast<double>(entry.total.state().total - before.total) / elapsed;
+  entry.good = good;
   if (step != CounterTotal::Step::waiting) entry.at = now;  // the time of `last`, which a waiting one has not moved
   if (step == CounterTotal::Step::reset) faults_.find(key.port)->second.resets++;
   if (step == CounterTotal::Step::gap) faults_.find(key.port)->second.gaps++;
   changed_ |= step == CounterTotal::Step::first || before != entry.total.state();
   return entry.total.value();
+}
+
+std::optional<std::uint64_t> CounterLedger::add(const ObservedKey& key, std::uint64_t events) {
+  auto found = observed_.find(key);
+  if (found == observed_.end()) {
+    if (observed_.size() == kMostObserved) return std::nullopt;
+    found = observed_.emplace(key, 0).first;
+    changed_ = true;
+  }
+  changed_ |= events != 0;
+  return found->second += events;
+}
+
+std::optional<std::uint64_t> CounterLedger::observed(const ObservedKey& key) const {
+  const auto found = observed_.find(key);
+  return found == observed_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool CounterLedger::observe(const ObservedKey& key, std::span<const double> bounds, double value) {
+  auto found = histograms_.find(key);
+  if (found == histograms_.end()) {
+    if (histograms_.size() == kMostObserved) return false;
+    found = histograms_.emplace(key, Histogram(bounds)).first;
+  } else if (!found->second.has(bounds)) {
+    found->second = Histogram(bounds);
+  }
+  found->second.add(value);
+  changed_ = true;
+  return true;
+}
+
+const Histogram* CounterLedger::histogram(const ObservedKey& key) const {
+  const auto found = histograms_.find(key);
+  return found == histograms_.end() ? nullptr : &found->second;
+}
+
+std::optional<CounterLedger::Last> CounterLedger::last(const CounterKeyView& key) const {
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? std::nullopt : std::optional(Last{found->second.total.value(), found->second.at});
 }
 
 bool CounterLedger::take_changed() { return std::exchange(changed_, false); }
@@ -58,6 +118,8 @@ LedgerImage CounterLedger::image() const {
   out.counters.reserve(entries_.size());
   for (const auto& [key, entry] : entries_) out.counters.push_back({key, entry.total.state(), entry.at});
   out.ports.insert(faults_.begin(), faults_.end());
+  out.observed = observed_;
+  out.histograms = histograms_;
   return out;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The totals of one device's counters: what is exported instead of what the kernel shows. counter_total.h has the rules for one.
+// Beside them what we observed on the device ourselves: totals and histograms that nobody else keeps.
 //
 // Not thread-safe: the device's own thread counts. An image is a value that may go anywhere.
 #pragma once
@@ -10,11 +11,13 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/counter_total.h"
+#include "core/histogram.h"
 #include "core/ids.h"
 
 namespace qpscope {
@@ -30,6 +33,12 @@ struct CounterKey {
   std::string port, source, name;
   CounterKeyView view() const { return {port, source, name}; }
   friend bool operator==(const CounterKey&, const CounterKey&) = default;
+};
+
+// Of something that we observe ourselves; the name is ours, or holds the driver's words.
+struct ObservedKey {
+  std::string port, name;
+  friend auto operator<=>(const ObservedKey&, const ObservedKey&) = default;
 };
 
 // How often totals had to do without the kernel's word. Counters, of events on counters.
@@ -49,12 +58,15 @@ struct LedgerImage {
   };
   std::vector<Counter> counters;
   std::map<std::string, CounterFaults> ports;
+  std::map<ObservedKey, std::uint64_t> observed;
+  std::map<ObservedKey, Histogram> histograms;
   friend bool operator==(const LedgerImage&, const LedgerImage&) = default;
 };
 
 class CounterLedger {
  public:
-  static constexpr std::size_t kMost = 8192;  // counters of a device; hfi1 has about 1,000
+  static constexpr std::size_t kMost = 8192;          // counters of a device; hfi1 has about 1,000
+  static constexpr std::size_t kMostObserved = 4096;  // totals that we observe ourselves, and as many histograms
 
   CounterLedger() = default;
   explicit CounterLedger(const LedgerImage& image);
@@ -62,10 +74,30 @@ class CounterLedger {
   // The total after a sample `raw` taken at `now`; `settles` as in CounterTotal::sample. nullopt: there is no room for another.
   std::optional<double> count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind, BootTime now, bool settles = false);
 
-  // What the port can carry bounds how far a counter can have come. Bytes per second; without it the fastest NIC is assumed.
-  void line_rate(const std::string& port, double bytes_per_second);
+  // The total and the time of the last sample that moved it on, where there is such a counter.
+  struct Last {
+    double total;
+    BootTime at;
+  };
+  std::optional<Last> last(const CounterKeyView& key) const;
 
-  // Whether a total moved since this was asked last: then there is something to save.
+  // Adds `events` to a total of our own, which starts at 0; the total. nullopt: there is no room for another.
+  std::optional<std::uint64_t> add(const ObservedKey& key, std::uint64_t events);
+  std::optional<std::uint64_t> observed(const ObservedKey& key) const;  // nullopt: nothing was added yet
+
+  // Adds `value` to a histogram of our own, which begins anew where its bounds were others. False: there is no room for another.
+  bool observe(const ObservedKey& key, std::span<const double> bounds, double value);
+  const Histogram* histogram(const ObservedKey& key) const;  // null: nothing was observed yet
+
+  // Events per second between the last two samples. nullopt unless both are good, of this run, and nothing is in doubt between them:
+  // no reset, no gap, no counter at its maximum.
+  std::optional<double> rate(const CounterKeyView& key) const;
+
+  // What the port can carry, in bytes per second. It bounds how far a counter can have come; without it the fastest NIC is assumed.
+  void line_rate(const std::string& port, std::optional<double> bytes_per_second);
+  std::optional<double> line_rate(std::string_view port) const;
+
+  // Whether a total or a histogram moved since this was asked last: then there is something to save.
   bool take_changed();
   LedgerImage image() const;
 
@@ -79,12 +111,16 @@ class CounterLedger {
   struct Entry {
     CounterTotal total;
     BootTime at;
+    bool good = false;           // the last sample is of this run, and its total is what the kernel showed
+    std::optional<double> rate;  // events per second
   };
   double most_events(std::string_view port, BootTime from, BootTime to) const;
 
   std::map<CounterKey, Entry, Less> entries_;
   std::map<std::string, CounterFaults, std::less<>> faults_;       // by port
-  std::map<std::string, double, std::less<>> events_per_second_;  // by port, where the line rate is known
+  std::map<std::string, double, std::less<>> line_rates_;         // by port, where it is known; bytes per second
+  std::map<ObservedKey, std::uint64_t> observed_;
+  std::map<ObservedKey, Histogram> histograms_;
   bool changed_ = false;
 };
 

@@ -2,6 +2,8 @@
 #include "core/state_image.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <optional>
 
 namespace qpscope {
@@ -32,6 +34,25 @@ void put_number(std::string& out, unsigned __int128 value) {
   while ((value >>= 4) != 0);
   out += ' ';
   while (n > 0) out += digits[--n];
+}
+
+void put_histogram(std::string& out, const Histogram& histogram) {
+  put_number(out, std::bit_cast<std::uint64_t>(histogram.sum));
+  put_number(out, histogram.bounds.size());
+  for (const double bound : histogram.bounds) put_number(out, std::bit_cast<std::uint64_t>(bound));
+  for (const std::uint64_t count : histogram.counts) put_number(out, count);
+}
+
+void put_own(std::string& out, const CarriedTotal& one) {
+  const auto* histogram = std::get_if<Histogram>(&one.value);
+  out += histogram ? "\nown_histogram" : "\nown";
+  put_word(out, one.family);
+  if (histogram) {
+    put_histogram(out, *histogram);
+  } else {
+    put_number(out, std::bit_cast<std::uint64_t>(std::get<double>(one.value)));
+  }
+  for (const std::string& label : one.labels) put_word(out, label);
 }
 
 std::uint64_t hash(std::string_view text) {
@@ -84,6 +105,32 @@ class Line {
     good_ &= value >> 64 == 0;
     return static_cast<std::uint64_t>(value);
   }
+  double real() {
+    const double value = std::bit_cast<double>(number());
+    good_ &= std::isfinite(value);
+    return value;
+  }
+  Histogram histogram() {
+    Histogram out;
+    out.sum = real();
+    const std::uint64_t bounds = number();
+    good_ &= bounds <= Histogram::kMostBounds;
+    for (std::uint64_t i = 0; good_ && i < bounds; ++i) {
+      const double bound = real();
+      good_ &= out.bounds.empty() || bound > out.bounds.back();
+      out.bounds.push_back(bound);
+    }
+    for (std::uint64_t i = 0; good_ && i <= bounds; ++i) out.counts.push_back(number());
+    return out;
+  }
+  std::vector<std::string> words() {
+    std::vector<std::string> out;
+    while (good_ && !ended_) {
+      good_ &= out.size() < LabelNames::kMost;
+      out.push_back(word());
+    }
+    return out;
+  }
   bool good() const { return good_ && ended_; }
 
  private:
@@ -103,10 +150,19 @@ class Line {
 };
 
 // The lines between header and end.
-bool parse_line(Line line, StateImage& state, std::shared_ptr<LedgerImage>& open) {
+bool parse_line(Line line, StateImage& state, std::vector<CarriedTotal>& own, std::shared_ptr<LedgerImage>& open) {
   const std::string_view kind = line.raw();
   if (kind == "boot") {
     state.boot_id = line.word();
+  } else if ((kind == "own" || kind == "own_histogram") && own.size() < CarriedTotals::kMost) {
+    CarriedTotal& one = own.emplace_back();
+    one.family = line.word();
+    if (kind == "own") {
+      one.value = line.real();
+    } else {
+      one.value = line.histogram();
+    }
+    one.labels = line.words();
   } else if (kind == "device") {
     open = std::make_shared<LedgerImage>();
     DeviceLedger device{.name = line.word(), .guid = {}, .image = open};
@@ -125,6 +181,14 @@ bool parse_line(Line line, StateImage& state, std::shared_ptr<LedgerImage>& open
     one.state.total = line.wide();
     one.state.last = line.number();
     one.at.value = line.number();
+  } else if (kind == "observed" && open && open->observed.size() < CounterLedger::kMostObserved) {
+    ObservedKey key{.port = line.word(), .name = {}};
+    key.name = line.word();
+    open->observed[std::move(key)] = line.number();
+  } else if (kind == "histogram" && open && open->histograms.size() < CounterLedger::kMostObserved) {
+    ObservedKey key{.port = line.word(), .name = {}};
+    key.name = line.word();
+    open->histograms[std::move(key)] = line.histogram();
   } else {
     return false;
   }
@@ -137,6 +201,9 @@ std::string state_text(const StateImage& state) {
   std::string out(kHeader);
   out += "boot";
   put_word(out, state.boot_id);
+  if (state.own) {
+    for (const CarriedTotal& one : *state.own) put_own(out, one);
+  }
   for (const DeviceLedger& device : state.devices) {
     if (!device.image) continue;
     out += "\ndevice";
@@ -154,6 +221,16 @@ std::string state_text(const StateImage& state) {
       put_number(out, one.state.total);
       put_number(out, one.state.last);
       put_number(out, one.at.value);
+    }
+    for (const auto& [key, total] : device.image->observed) {
+      out += "\nobserved";
+      for (const std::string* word : {&key.port, &key.name}) put_word(out, *word);
+      put_number(out, total);
+    }
+    for (const auto& [key, histogram] : device.image->histograms) {
+      out += "\nhistogram";
+      for (const std::string* word : {&key.port, &key.name}) put_word(out, *word);
+      put_histogram(out, histogram);
     }
   }
   out += '\n';
@@ -173,12 +250,14 @@ Result<StateImage> parse_state(std::string_view text) {
   if (end == std::string_view::npos || text.substr(end + 1) != sum + "\n") return fail(ErrorCode::parse, "damaged: its checksum is not that of its text");
   StateImage state;
   std::shared_ptr<LedgerImage> open;
+  std::vector<CarriedTotal> own;
   std::string_view body = text.substr(kHeader.size(), end + 1 - kHeader.size());
   for (std::size_t number = 2; !body.empty(); ++number) {
     const auto length = body.find('\n');
-    if (!parse_line(Line(body.substr(0, length)), state, open)) return fail(ErrorCode::parse, "line " + std::to_string(number) + " is none");
+    if (!parse_line(Line(body.substr(0, length)), state, own, open)) return fail(ErrorCode::parse, "line " + std::to_string(number) + " is none");
     body.remove_prefix(length + 1);
   }
+  if (!own.empty()) state.own = std::make_shared<const std::vector<CarriedTotal>>(std::move(own));
   return state;
 }
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What outlives a restart, as text: the totals of every device, one counter a line. state_file.h says where it lies.
+// What outlives a restart, as text: the totals of every device and of the daemon itself, one a line. state_file.h says where it lies.
 //
 //   qpscope-state 1
 //   boot 7c3a…                                   boot id
+//   own qpscope_read_errors_total 4014… mlx5_0 port EINVAL          family, value as bits of a double, labels
+//   own_histogram qpscope_queue_pair_setup_seconds 3fe0… 1 3fb9… 4 1 mlx5_0   family, a histogram as below, labels
 //   device mlx5_0 0c42:a103:0065:1a2b            name, node GUID
 //   port 1 0 0                                   number ("-": the device's own), resets, gaps
 //   counter 1 counters port_rcv_data 7b 7b 1f4   port, source, name, total, last raw value, when (CLOCK_BOOTTIME ns); hexadecimal
+//   observed 1 link_downs 2                      port, name, total of what we observed ourselves
+//   histogram 1 rx 3fe0… 1 3fb9… 4 1             port, name, sum, number of bounds, bounds, counts; sum and bounds as bits of a double
 //   end 9ae1…                                    FNV-1a of all before
 //
 // Words are escaped byte by byte (%20), as names are the driver's to choose. Pure.
@@ -18,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/carried_totals.h"
 #include "core/counter_ledger.h"
 #include "core/error.h"
 
@@ -33,6 +38,7 @@ struct DeviceLedger {
 
 struct StateImage {
   std::string boot_id;
+  SharedCarriedTotals own;  // null: none
   std::vector<DeviceLedger> devices;
 };
 

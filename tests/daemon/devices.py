@@ -53,6 +53,32 @@ def test_ignored():
         expect("s0f0v" not in daemon.page() + daemon.log(), "an ignored device is mentioned")
 
 
+def test_card_that_failed():
+    def counts(page):
+        return total(page, "qpscope_devices_found"), total(page, "qpscope_devices_expected")
+
+    root = root_of("01-mlx5-pf-roce-cx7")
+    function = root / "sys/bus/pci/devices/0000:3b:00.1"
+    with Daemon(root=root, config=FAST) as daemon:
+        expect(counts(daemon.page()) == (2, 2), "not as many as there are", counts(daemon.page()))
+        # As when the driver's probe fails: no driver, no netdev, no RDMA device.
+        for name in ("driver", "infiniband/mlx5_1/device"):
+            (function / name).unlink()
+        (root / "sys/class/infiniband/mlx5_1").unlink()
+        shutil.rmtree(function / "infiniband")
+        wait_for(lambda: counts(daemon.page()) == (1, 2), lambda: f"the card is not missed: {counts(daemon.page())}")
+        (function / "driver").symlink_to("../../../bus/pci/drivers/vfio-pci")
+        wait_for(lambda: counts(daemon.page()) == (1, 1), lambda: f"what is given away is missed: {counts(daemon.page())}")
+        daemon.healthy()
+    with Daemon(root=root, config=FAST + "devices: {expected: 8}\n") as daemon:
+        expect(counts(daemon.page()) == (1, 8), "not what the configuration says", counts(daemon.page()))
+    with Daemon(root=root, config=FAST + 'devices: {exclude: ["*"]}\n') as daemon:
+        expect(counts(daemon.page()) == (0, 0), "a device is missed that is not to be watched", counts(daemon.page()))
+    shutil.rmtree(root / "sys/bus/pci")
+    with Daemon(root=root, config=FAST) as daemon:
+        expect(counts(daemon.page()) == (1, None), "told without a PCI bus", counts(daemon.page()))
+
+
 def test_failing_read():
     fixture = FIXTURES / "12-mana-rate-einval"
     with Daemon(root=fixture, fixture=fixture, config=FAST) as daemon:

@@ -16,9 +16,6 @@ from harness import FAST, PATIENCE, Daemon, expect, main, root_of, skip, temp_fo
 PORT = "sys/class/infiniband/mlx5_0/ports/1"
 WINDOW = 8  # seconds, of the rates that are asked for
 
-# Families that start again with the process. process_* are the process's own and may.
-AFRESH = {"qpscope_read_errors_total"}
-
 # The kernel's counters: (bits, first value, events per second). 32 bits at this rate wrap after 4 s, and every 17 s from then on.
 FILES = {
     "hw_counters/out_of_sequence": (32, 2**32 - 10**9, 250_000_000),
@@ -117,7 +114,7 @@ def totals_of(page):
     names = []
     for name, kind in re.findall(r"^# TYPE (\w+) (\w+)$", page, re.M):
         names += {"counter": [name], "histogram": [f"{name}_bucket", f"{name}_sum", f"{name}_count"]}.get(kind, [])
-    return [name for name in names if not name.startswith("process_") and name not in AFRESH]
+    return [name for name in names if not name.startswith("process_")]  # those are the process's own, and start with it
 
 
 def test_over_wraps_and_a_kill():

@@ -3,10 +3,11 @@
 import threading
 import time
 
-from counter_host import CNP, LOST, RAW, feed, new_root, put, shows
-from harness import FAST, NO_CAPABILITIES, Daemon, expect, main, needs_root, run, total, write
+from counter_host import CNP, DEVICE, LOST, PORT, RAW, feed, new_root, put, shows
+from harness import FAST, NO_CAPABILITIES, Daemon, expect, main, needs_root, run, series, total, wait_for, write
 
 STATE = "run/qpscope/state"
+ERRORS = "qpscope_read_errors_total"
 
 
 def test_once_keeps_no_state():
@@ -74,6 +75,72 @@ def test_killed_at_any_moment():
     with Daemon(root=root, config=FAST) as daemon:
         shows(daemon, counted, *RAW)
         expect(counted > 2**32, "no wrap was tried", counted)
+
+
+def own_totals(page):
+    """Our own counters and parts of histograms: what must never fall."""
+    counts = ("_total", "_count", "_bucket", "_sum")
+    return {k: v for k, v in series(page).items() if k.startswith("qpscope_") and k.split("{")[0].endswith(counts)}
+
+
+def must_not_fall(before, after, when):
+    fallen = {k: (v, after.get(k)) for k, v in before.items() if k in after and after[k] < v}
+    expect(not fallen, f"fell {when}", *fallen.items())
+
+
+def test_own_totals_go_on():
+    root = new_root()
+    (root / PORT / "counters/symbol_error").mkdir()  # opens, and every read fails
+    shown = {}
+    for errors in (2, 3, 4, 5):
+        with Daemon(root=root, config=FAST) as daemon:
+            page = own_totals(daemon.page())
+            must_not_fall(shown, page, "over SIGKILL")
+            expect(set(shown) <= set(page), "gone over SIGKILL", *(set(shown) - set(page)))
+            wait_for(lambda: (total(daemon.page(), ERRORS) or 0) >= errors, "failures are not counted on")
+            shown = own_totals(daemon.page())
+            daemon.process.kill()
+            daemon.process.wait()
+    write(root / "proc/sys/kernel/random/boot_id", "another\n")
+    with Daemon(root=root, config=FAST) as daemon:
+        expect(total(daemon.page(), ERRORS) < 5, "another boot goes on from this one", daemon.page())
+        daemon.healthy()
+
+
+def test_device_that_returns_has_its_errors():
+    root = new_root()
+    (root / PORT / "counters/symbol_error").mkdir()
+    with Daemon(root=root, config=FAST) as daemon:
+        wait_for(lambda: (total(daemon.page(), ERRORS) or 0) >= 3, "failures are not counted")
+        shown = own_totals(daemon.page())
+        (root / DEVICE).rename(root / "aside")
+        wait_for(lambda: total(daemon.page(), ERRORS) is None, "the device does not go")
+        (root / "aside").rename(root / DEVICE)
+        wait_for(lambda: total(daemon.page(), ERRORS) is not None, "the device does not return")
+        must_not_fall(shown, own_totals(daemon.page()), "with the device")
+        wait_for(lambda: total(daemon.page(), ERRORS) > shown[next(k for k in shown if k.startswith(ERRORS))], "it counts no further")
+        daemon.healthy()
+
+
+def test_state_of_an_older_version():
+    root = new_root()
+    with Daemon(root=root, config=FAST) as daemon:
+        feed(daemon, root, LOST, (50, 50))
+        daemon.stop()
+    lines = (root / STATE).read_text().splitlines(keepends=True)
+    kinds = {line.split()[0] for line in lines}
+    expect({"own", "observed", "counter"} <= kinds, "not the lines of this version", *kinds)
+    text = "".join(line for line in lines if line.split()[0] not in ("own", "own_histogram", "observed", "histogram", "end"))
+    check = 0xCBF29CE484222325
+    for byte in text.encode():
+        check = (check ^ byte) * 0x100000001B3 % 2**64
+    write(root / STATE, f"{text}end {check:x}\n")
+    put(root, LOST, 3)
+    with Daemon(root=root, config=FAST) as daemon:
+        shows(daemon, 1, "qpscope_counters_resets_total")
+        expect(total(daemon.page(), *RAW) == 50, "totals of an older version are lost", daemon.log())
+        daemon.healthy()
+        expect(not daemon.worse_than_info(), "an older version is worth a warning", daemon.log())
 
 
 def test_another_boot():

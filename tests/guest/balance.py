@@ -4,7 +4,8 @@
 
 usage: balance.py PAGE
 
-For each device and type, seeded + created - destroyed must be present; nothing may be lost, evicted or drifted.
+For each device and type, seeded + created - destroyed must be present; nothing may be lost, evicted or drifted. That holds for a daemon
+that started without a state file: created and destroyed go on over a restart, seeded does not.
 Exit status 1 and a line for each that is not so.
 """
 

@@ -24,11 +24,13 @@ wait_for() {
 }
 
 # start_daemon [ARG]...: runs qpscoped and waits until it is ready; its log is $OUT/daemon.log.
+# Totals begin anew unless KEEP_STATE is set, so that the books of one run balance.
 # DAEMON_CONFIG=FILE replaces the generated configuration, DAEMON_YAML=TEXT is appended to it, and the command
 # DAEMON_PREFIX=(COMMAND ARG...) runs it.
 start_daemon() {
     local config=${DAEMON_CONFIG:-$STATE/qpscope.yaml}
     [[ -x $QPSCOPE_BIN/qpscoped ]] || die "no qpscoped in $QPSCOPE_BIN"
+    [[ -n ${KEEP_STATE:-} ]] || rm -f /run/qpscope/state
     if [[ -z ${DAEMON_CONFIG:-} ]]; then
         cat >"$config" <<EOF
 exporters: {prometheus: {listen: "127.0.0.1:$PORT"}}

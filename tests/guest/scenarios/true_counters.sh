@@ -21,8 +21,8 @@ scrape_times() {
 
 sim load devices=2 ports=1 || die 'mlx5sim does not load'
 DAEMON_YAML='sampling: {interval: 200ms, slow_interval: 1s, stale_after: 3s}'
-rm -f /run/qpscope/state
 start_daemon
+KEEP_STATE=yes
 
 say '-- exact, over two wraps and SIGKILL between them'
 truth=4294967290

@@ -141,3 +141,88 @@ TEST_CASE("there is an end to counters", "[core.counter_ledger]") {
   CHECK_FALSE(book.ledger.count({"1", "hw_counters", "one more"}, 1, kWide, book.clock.now()));
   CHECK(book.after(0, 5, kWide, {"1", "hw_counters", "3"}) == 5);
 }
+
+TEST_CASE("a rate is what two good samples of this run say", "[core.counter_ledger]") {
+  Book book;
+  const auto rate = [&] { return book.ledger.rate(kKey); };
+  CHECK_FALSE(rate());
+  book.after(0, 100);
+  CHECK_FALSE(rate());
+  book.after(2, 140);
+  CHECK(rate() == 20);
+  book.after(0, 150);
+  CHECK_FALSE(rate());  // no time went by
+  book.after(1, 4'294'967'295);
+  book.after(1, 9);
+  CHECK(rate() == 10);  // a wrap
+  book.after(1, 5);
+  CHECK_FALSE(rate());  // a fall that may be a reset
+  book.after(1, 19);
+  CHECK_FALSE(rate());  // or not
+  book.after(1, 29);
+  CHECK(rate() == 10);
+  for (const std::uint64_t raw : {3, 3, 4}) {
+    book.after(1, raw);
+    CHECK_FALSE(rate());
+  }
+  book.after(1, 6);
+  CHECK(rate() == 2);
+  book.ledger = CounterLedger(book.ledger.image());
+  book.after(1, 7);
+  CHECK_FALSE(rate());
+  book.after(60, 10);
+  CHECK_FALSE(rate());  // a gap
+  book.after(0, 14, saturating(4), {"1", "counters", "x"});
+  book.after(1, 15, saturating(4), {"1", "counters", "x"});
+  CHECK_FALSE(book.ledger.rate({"1", "counters", "x"}));
+}
+
+TEST_CASE("a line rate can be forgotten", "[core.counter_ledger]") {
+  Book book;
+  CHECK_FALSE(book.ledger.line_rate("1"));
+  book.ledger.line_rate("1", 1.25e9);
+  CHECK(book.ledger.line_rate("1") == 1.25e9);
+  book.ledger.line_rate("1", std::nullopt);
+  CHECK_FALSE(book.ledger.line_rate("1"));
+}
+
+TEST_CASE("what we observe ourselves adds up, and is part of the image", "[core.counter_ledger]") {
+  Book book;
+  const ObservedKey downs{"1", "link_downs"}, rx{"1", "rx"};
+  constexpr double kBounds[] = {0.1, 1};
+  CHECK_FALSE(book.ledger.observed(downs));
+  CHECK(book.ledger.histogram(rx) == nullptr);
+  CHECK(book.ledger.add(downs, 0) == 0);
+  CHECK(book.ledger.take_changed());
+  CHECK(book.ledger.add(downs, 0) == 0);
+  CHECK_FALSE(book.ledger.take_changed());
+  CHECK(book.ledger.add(downs, 3) == 3);
+  CHECK(book.ledger.add({"2", "link_downs"}, 1) == 1);
+  CHECK(book.ledger.take_changed());
+  for (const double value : {0.0, 0.1, 0.5, 1.0, 7.0}) CHECK(book.ledger.observe(rx, kBounds, value));
+  CHECK(book.ledger.take_changed());
+  CHECK(book.ledger.histogram(rx)->counts == std::vector<std::uint64_t>{2, 2, 1});
+  CHECK(book.ledger.histogram(rx)->sum == Approx(8.6));
+
+  CounterLedger next(book.ledger.image());
+  CHECK(next.image() == book.ledger.image());
+  CHECK(next.add(downs, 1) == 4);
+  CHECK(next.observe(rx, kBounds, 1));
+  CHECK(next.histogram(rx)->counts == std::vector<std::uint64_t>{2, 3, 1});
+  // Bounds of another version: what was counted by the old ones says nothing about these.
+  constexpr double kOther[] = {0.2, 1};
+  CHECK(next.observe(rx, kOther, 0.15));
+  CHECK(next.histogram(rx)->counts == std::vector<std::uint64_t>{1, 0, 0});
+}
+
+TEST_CASE("there is an end to what we observe", "[core.counter_ledger]") {
+  Book book;
+  constexpr double kBounds[] = {1};
+  for (std::size_t i = 0; i < CounterLedger::kMostObserved; ++i) {
+    book.ledger.add({"1", std::to_string(i)}, 1);
+    book.ledger.observe({"1", std::to_string(i)}, kBounds, 1);
+  }
+  CHECK_FALSE(book.ledger.add({"1", "one more"}, 1));
+  CHECK_FALSE(book.ledger.observe({"1", "one more"}, kBounds, 1));
+  CHECK(book.ledger.add({"1", "3"}, 1) == 2);
+}

@@ -17,7 +17,7 @@ std::shared_ptr<const LedgerImage> image(std::uint64_t last, std::string name = 
 }
 
 StateImage full() {
-  StateImage state{.boot_id = "7c3a9d5e-0000-4000-8000-123456789abc", .devices = {}};
+  StateImage state{.boot_id = "7c3a9d5e-0000-4000-8000-123456789abc", .own = nullptr, .devices = {}};
   state.devices.push_back({.name = "mlx5_0", .guid = "0c42:a103:0065:1a2b", .image = image(5)});
   LedgerImage odd;
   for (const char* name : {"", "-", "a b", "a_b", "a,b", "a%20b", "\"\\\n", "\xff\xc3\xa4"}) {
@@ -25,6 +25,16 @@ StateImage full() {
     odd.counters.push_back({{"", "hw_counters", name}, {.total = static_cast<unsigned __int128>(kGreatest) * 5, .last = kGreatest}, {kGreatest}});
   }
   odd.ports[""] = {};
+  odd.observed[{"1", "link downs"}] = ~std::uint64_t{0};
+  odd.observed[{"", "-"}] = 0;
+  const double bounds[] = {-0.5, 0.1, 1e300};
+  Histogram& histogram = odd.histograms[{"2", "rx"}] = Histogram(bounds);
+  for (const double value : {-1.0, 0.1, 0.2, 1e308}) histogram.add(value);
+  odd.histograms[{"2", ""}] = Histogram(std::span<const double>());
+  Histogram setup(bounds);
+  setup.add(7);
+  state.own = std::make_shared<const std::vector<CarriedTotal>>(std::vector<CarriedTotal>{
+      {"qpscope_read_errors_total", {"mlx5_0", "", "a b"}, 5.25}, {"x", {}, 0.0}, {"qpscope_setup_seconds", {"-"}, setup}, {"", {""}, Histogram(bounds)}});
   state.devices.push_back({.name = "a\nname", .guid = "", .image = std::make_shared<const LedgerImage>(std::move(odd))});
   return state;
 }
@@ -47,6 +57,8 @@ TEST_CASE("state survives being text", "[core.state_image]") {
   const auto back = parse_state(state_text(state));
   REQUIRE(back);
   CHECK(back->boot_id == state.boot_id);
+  REQUIRE(back->own);
+  CHECK(*back->own == *state.own);
   REQUIRE(back->devices.size() == 2);
   for (std::size_t i = 0; i < 2; ++i) {
     CHECK(back->devices[i].name == state.devices[i].name);
@@ -62,6 +74,23 @@ TEST_CASE("state survives being text", "[core.state_image]") {
 TEST_CASE("the text is what the header shows", "[core.state_image]") {
   CHECK(state_text({.boot_id = "b", .devices = {{.name = "mlx5 0", .guid = "0c42:a103", .image = image(26)}}}) ==
         sealed("qpscope-state 1\nboot b\ndevice mlx5%200 0c42:a103\nport 1 2 3\ncounter 1 hw_counters out_of_sequence 1a 1a 7b\n"));
+}
+
+TEST_CASE("what we observed ourselves has lines of its own", "[core.state_image]") {
+  LedgerImage ours;
+  ours.observed[{"1", "link_downs"}] = 42;
+  const double bounds[] = {0.5, 1};
+  for (const double value : {0.5, 0.25, 2.0}) (ours.histograms.try_emplace({"1", "rx"}, Histogram(bounds)).first->second).add(value);
+  CHECK(state_text({.boot_id = "b", .devices = {{.name = "d", .guid = "", .image = std::make_shared<const LedgerImage>(ours)}}}) ==
+        sealed("qpscope-state 1\nboot b\ndevice d -\nobserved 1 link_downs 2a\n"
+               "histogram 1 rx 4006000000000000 2 3fe0000000000000 3ff0000000000000 2 0 1\n"));
+}
+
+TEST_CASE("the daemon's own totals come before the devices", "[core.state_image]") {
+  const double bounds[] = {1};
+  auto own = std::make_shared<const std::vector<CarriedTotal>>(std::vector<CarriedTotal>{{"a_total", {"x", ""}, 1.0}, {"b", {}, Histogram(bounds)}});
+  CHECK(state_text({.boot_id = "b", .own = own, .devices = {}}) ==
+        sealed("qpscope-state 1\nboot b\nown a_total 3ff0000000000000 x -\nown_histogram b 0 1 3ff0000000000000 0 0\n"));
 }
 
 TEST_CASE("damage takes the whole file", "[core.state_image]") {
@@ -83,27 +112,40 @@ TEST_CASE("damage takes the whole file", "[core.state_image]") {
 TEST_CASE("lines that are none are refused though the checksum is right", "[core.state_image]") {
   const std::string header = "qpscope-state 1\n", device = header + "boot b\ndevice d -\n";
   REQUIRE(parse_state(sealed(header + "boot b\n")));
-  REQUIRE(parse_state(sealed(device + "port 1 0 0\ncounter 1 counters x 1 1 1\n")));
-  for (const char* line : {"", " ", "boot", "boot b c", "boot b ", "boot  b", "boot %", "boot %4", "boot %zz", "boot a/b",
-                           "port 1 0 0", "counter 1 c x 1 1 1", "nonsense 1"}) {
+  REQUIRE(parse_state(sealed(device + "port 1 0 0\ncounter 1 counters x 1 1 1\nobserved 1 x 1\nhistogram 1 x 0 1 1 0 0\n")));
+  REQUIRE(parse_state(sealed(header + "boot b\nown x 0\nown x 0 a -\nown_histogram x 0 0 1 a\n")));
+  for (const char* line : {"own", "own x", "own x g", "own x 7ff0000000000000", "own x 0 ", "own x 0 /", "own x 0 a b c d e f g h i j k l m n o p q",
+                           "own_histogram x", "own_histogram x 0 0", "own_histogram x 0 1 0 1", "", " ", "boot", "boot b c", "boot b ", "boot  b", "boot %", "boot %4", "boot %zz", "boot a/b",
+                           "port 1 0 0", "counter 1 c x 1 1 1", "observed 1 x 1", "histogram 1 x 0 0 1", "nonsense 1"}) {
     INFO(line);
     CHECK_FALSE(parse_state(sealed(header + line + "\n")));
   }
   for (const char* line : {"device", "device d", "device d - -", "port 1 0", "port 1 0 0 0", "port 1 g 0", "port 1 -1 0", "counter 1 c x 1 1",
                            "counter 1 c x 1 1 1 1", "counter 1 c x 1 10000000000000000 1", "counter 1 c x 100000000000000000000000000000000 1 1",
-                           "counter 1 c x 1 F 1", "counter 1 c x 1  1"}) {
+                           "counter 1 c x 1 F 1", "counter 1 c x 1  1", "observed 1 x", "observed 1 x 1 1", "observed 1 x 10000000000000000",
+                           "histogram 1 x 0", "histogram 1 x 0 0", "histogram 1 x 0 0 1 1", "histogram 1 x 0 1 0 1", "histogram 1 x 0 41 0",
+                           "histogram 1 x 0 ffffffffffffffff 0", "histogram 1 x 7ff0000000000000 0 1",     // an infinite sum
+                           "histogram 1 x 0 1 7ff8000000000000 1 1", "histogram 1 x 0 2 1 1 0 0 0"}) {  // no number, not rising
     INFO(line);
     CHECK_FALSE(parse_state(sealed(device + line + "\n")));
   }
   std::string many = device;
   for (std::size_t i = 0; i <= CounterLedger::kMost; ++i) many += "counter 1 c x 1 1 1\n";
   CHECK_FALSE(parse_state(sealed(many)));
+  many = header + "boot b\n";
+  for (std::size_t i = 0; i <= CarriedTotals::kMost; ++i) many += "own x 0\n";
+  CHECK_FALSE(parse_state(sealed(many)));
+  for (const std::string kind : {"observed", "histogram"}) {
+    many = device;
+    for (std::size_t i = 0; i <= CounterLedger::kMostObserved; ++i) many += kind + " 1 x" + std::to_string(i) + (kind == "observed" ? " 1\n" : " 0 0 1\n");
+    CHECK_FALSE(parse_state(sealed(many)));
+  }
 }
 
 TEST_CASE("random bytes do no harm", "[core.state_image]") {
   std::mt19937 random(1);
   const std::string good = state_text(full());
-  const std::string bytes = "0a %-\n:boot device port counter end qpscope-state 1\xff";
+  const std::string bytes = "0a %-\n:boot device port counter observed histogram own own_histogram end qpscope-state 1\xff";
   for (int round = 0; round < 20'000; ++round) {
     std::string body = round % 2 ? good.substr(0, random() % good.size()) : "qpscope-state 1\n";
     for (auto n = random() % 60; n > 0; --n) {

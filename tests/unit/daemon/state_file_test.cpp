@@ -39,24 +39,24 @@ struct Place {
 TEST_CASE("what is saved is loaded by the next daemon of this boot", "[daemon.state_file]") {
   Place place;
   StateFile file = place.file();
-  CHECK(file.load().empty());
-  REQUIRE(file.save(ledgers(5)));
-  REQUIRE(file.save(ledgers(6)));
-  const auto back = place.file().load();
+  CHECK(file.load().devices.empty());
+  REQUIRE(file.save(ledgers(5), nullptr));
+  REQUIRE(file.save(ledgers(6), nullptr));
+  const auto back = place.file().load().devices;
   REQUIRE(back.size() == 1);
   CHECK(back[0].name == "mlx5_0");
   CHECK(back[0].guid == "0c42:a103:0000:0001");
   CHECK(back[0].image->counters.at(0).state.total == 6);
   place.tree.file(kBootId, "another\n");
-  CHECK(place.file().load().empty());
-  CHECK(place.file().save(ledgers(1)));
-  CHECK(place.file().load()[0].image->counters.at(0).state.total == 1);
+  CHECK(place.file().load().devices.empty());
+  CHECK(place.file().save(ledgers(1), nullptr));
+  CHECK(place.file().load().devices[0].image->counters.at(0).state.total == 1);
 }
 
 TEST_CASE("only its owner reads it, and nothing is left beside it", "[daemon.state_file]") {
   Place place;
   place.tree.file("run/qpscope/state.new", "left behind");
-  REQUIRE(place.file().save(ledgers(5)));
+  REQUIRE(place.file().save(ledgers(5), nullptr));
   struct stat info {};
   REQUIRE(stat(place.tree.at(kState).c_str(), &info) == 0);
   CHECK((info.st_mode & 07777) == 0600);
@@ -66,46 +66,53 @@ TEST_CASE("only its owner reads it, and nothing is left beside it", "[daemon.sta
 TEST_CASE("nothing is written while nothing changes", "[daemon.state_file]") {
   Place place;
   StateFile file = place.file();
-  CHECK(file.save({}));
+  CHECK(file.save({}, nullptr));
   CHECK_FALSE(std::filesystem::exists(place.tree.at("run/qpscope")));
   const auto same = ledgers(5);
-  REQUIRE(file.save(same));
+  REQUIRE(file.save(same, nullptr));
   std::filesystem::remove(place.tree.at(kState));
-  CHECK(file.save(same));
+  CHECK(file.save(same, nullptr));
   CHECK_FALSE(std::filesystem::exists(place.tree.at(kState)));
-  CHECK(file.save(ledgers(5)));  // other images
+  CHECK(file.save(ledgers(5), nullptr));  // other images
   CHECK(std::filesystem::exists(place.tree.at(kState)));
+  const auto own = std::make_shared<const std::vector<CarriedTotal>>(std::vector<CarriedTotal>{{"x_total", {"a"}, 3.0}});
+  REQUIRE(file.save(same, own));
+  REQUIRE(place.file().load().own);
+  CHECK(*place.file().load().own == *own);
+  std::filesystem::remove(place.tree.at(kState));
+  CHECK(file.save(same, own));
+  CHECK_FALSE(std::filesystem::exists(place.tree.at(kState)));
 }
 
 TEST_CASE("a file that is not ours to read is ignored", "[daemon.state_file]") {
   Place place;
-  REQUIRE(place.file().save(ledgers(5)));
+  REQUIRE(place.file().save(ledgers(5), nullptr));
   const std::string good = place.text();
   for (const std::string& bad : {std::string(), std::string("nonsense"), good.substr(0, good.size() / 2), std::string(good.size(), '\0'),
                                  std::string(kMostStateBytes + 1, 'x')}) {
     place.tree.file(kState, bad);
-    CHECK(place.file().load().empty());
+    CHECK(place.file().load().devices.empty());
   }
   std::filesystem::remove(place.tree.at(kState));
   place.tree.folder(kState);
-  CHECK(place.file().load().empty());
+  CHECK(place.file().load().devices.empty());
   std::filesystem::remove(place.tree.at(kState));
   REQUIRE(mkfifo(place.tree.at(kState).c_str(), 0600) == 0);
-  CHECK(place.file().load().empty());
+  CHECK(place.file().load().devices.empty());
   std::filesystem::remove(place.tree.at(kState));
   place.tree.file("elsewhere", good);
   place.tree.link(kState, "/elsewhere");
-  CHECK(place.file().load().empty());
-  CHECK(place.file().save(ledgers(5)));  // and replaced, link and all
-  CHECK(place.file().load().size() == 1);
+  CHECK(place.file().load().devices.empty());
+  CHECK(place.file().save(ledgers(5), nullptr));  // and replaced, link and all
+  CHECK(place.file().load().devices.size() == 1);
 }
 
 TEST_CASE("without a boot id nothing is kept", "[daemon.state_file]") {
   Place place;
-  REQUIRE(place.file().save(ledgers(5)));
+  REQUIRE(place.file().save(ledgers(5), nullptr));
   std::filesystem::remove(place.tree.at(kBootId));
-  CHECK(place.file().load().empty());
-  CHECK_FALSE(place.file().save(ledgers(6)));
+  CHECK(place.file().load().devices.empty());
+  CHECK_FALSE(place.file().save(ledgers(6), nullptr));
 }
 
 TEST_CASE("a folder that cannot be written is tried again", "[daemon.state_file]") {
@@ -113,9 +120,9 @@ TEST_CASE("a folder that cannot be written is tried again", "[daemon.state_file]
   place.tree.file("run/qpscope", "a file");
   StateFile file = place.file();
   const auto same = ledgers(5);
-  CHECK_FALSE(file.save(same));
-  CHECK_FALSE(file.save(same));
+  CHECK_FALSE(file.save(same, nullptr));
+  CHECK_FALSE(file.save(same, nullptr));
   std::filesystem::remove(place.tree.at("run/qpscope"));
-  CHECK(file.save(same));
-  CHECK(place.file().load().size() == 1);
+  CHECK(file.save(same, nullptr));
+  CHECK(place.file().load().devices.size() == 1);
 }
