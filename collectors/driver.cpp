@@ -48,4 +48,9 @@ std::string driver_of(const Host& host, const std::string& device) {
   return {};
 }
 
+FirmwareCost firmware_cost(std::string_view driver) {
+  if (driver == "rdma_rxe" || driver == "siw") return {};
+  return {.port_query = 1, .counters_file = 1, .hw_counters = driver == "mlx5_core" ? 3U : 1U};
+}
+
 }  // namespace qpscope

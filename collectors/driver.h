@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernel driver a device belongs to, and where it sits. Never from the device's name: udev and people rename devices.
+// Which kernel driver a device belongs to, and what that makes of reads. Never from the device's name: udev and people rename devices.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "collectors/host/host.h"
 
@@ -10,5 +11,15 @@ namespace qpscope {
 
 // The kernel module's name ("mlx5_core", "rdma_rxe"); "" where it cannot be told.
 std::string driver_of(const Host& host, const std::string& device);
+
+// What reads of a device ask of its firmware, in commands.
+struct FirmwareCost {
+  unsigned port_query = 0;     // state, phys_state, rate, lid: one query of the port each (core/sysfs.c)
+  unsigned counters_file = 0;  // each file of ports/N/counters
+  unsigned hw_counters = 0;    // a pass over the hw_counters of a port
+};
+// mlx5: a pass is QUERY_Q_COUNTER, ACCESS_REG (PPCNT) and QUERY_CONG_STATISTICS (hw/mlx5/counters.c). Software drivers have no
+// firmware. Of any other driver one command each is assumed.
+FirmwareCost firmware_cost(std::string_view driver);
 
 }  // namespace qpscope

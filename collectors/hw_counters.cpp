@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// hw_counters: a driver's own statistics, per port, per device, or both (efa, mana, hfi1; mlx5 in switchdev mode per device only).
+// hw_counters: a driver's own statistics, per port, per device, or both (efa, mana, hfi1; mlx5 in switchdev mode per device only). A
+// port's by one question to netlink, which asks the firmware for one pass and also tells the optional counters that are on.
 #include <array>
+#include <memory>
+#include <optional>
 
 #include "collectors/counter_folder.h"
 #include "collectors/counter_kinds.h"
+#include "collectors/counter_sets.h"
 #include "collectors/driver.h"
+#include "collectors/netlink_first.h"
 #include "collectors/registry.h"
 #include "collectors/vocabulary.h"
 
 namespace qpscope {
 namespace {
 
-constexpr MetricDef kCounter{"qpscope_hw_counters_total", MetricType::counter, "A port's hardware counter by its kernel name (sysfs ports/N/hw_counters).",
+constexpr MetricDef kCounter{"qpscope_hw_counters_total", MetricType::counter, "A port's hardware counter by its kernel name (RDMA netlink STAT_GET, else sysfs ports/N/hw_counters).",
                              LabelNames{"device", "port", "counter"}};
 constexpr MetricDef kDeviceCounter{"qpscope_device_hw_counters_total", MetricType::counter,
                                    "A device's hardware counter by its kernel name (sysfs hw_counters of the device).", LabelNames{"device", "counter"}};
@@ -25,29 +30,65 @@ constexpr std::array<const MetricDef*, 4> kMetrics{&kCounter, &kDeviceCounter, &
 
 class HwCounters : public Collector {
  public:
-  HwCounters(const Host& host, const std::string& device) : device_(device), driver_(driver_of(host, device)) {
-    const auto all = [](std::string_view) { return true; };
-    folders_.push_back({"", CounterFolder(host, device_path(device) + "/hw_counters", "hw_counters", all)});
-    for (const std::string& port : port_numbers(host, device)) {
-      folders_.push_back({port, CounterFolder(host, device_path(device) + "/ports/" + port + "/hw_counters", "hw_counters", all)});
-    }
+  HwCounters(const Host& host, const std::string& device)
+      : device_(device), driver_(driver_of(host, device)), pass_(firmware_cost(driver_).hw_counters) {
+    if (host.netlink) netlink_ = host.netlink(device);
+    levels_.push_back(level(host, "", device_path(device)));
+    for (const std::string& port : port_numbers(host, device)) levels_.push_back(level(host, port, device_path(device) + "/ports/" + port));
   }
 
   Result<> collect(Reading& out) override {
-    for (Level& level : folders_) {
-      level.folder.read(out, [&](const std::string& name, std::uint64_t value) { add(out, level.port, name, value); });
+    for (Level& level : levels_) {
+      read_lifespan(level, out);
+      const bool of_port = netlink_ && !level.port.empty();
+      if (of_port) level.sets.look(out, *netlink_, port_number(level.port));
+      const auto told = level.way.ask(out, "hw_counters", pass_, [&] { return netlink_->port_counters(port_number(level.port)); });
+      if (told) {
+        out.firmware_commands += level.sets.commands(told->size());
+        for (const auto& [name, value] : *told) add(out, level, name, value);
+      } else if (level.way.files()) {
+        out.firmware_commands += level.sets.commands(level.folder.size());
+        level.folder.read(out, [&](const std::string& name, std::uint64_t value) { add(out, level, name, value); });
+      }
     }
     return {};
   }
 
  private:
   struct Level {
-    std::string port;  // "" for the device's own
-    CounterFolder folder;
+    std::string port;      // "" for the device's own, which netlink does not tell
+    CounterFolder folder;  // all but lifespan
+    std::optional<PolledFile> lifespan;
+    NetlinkFirst way;
+    CounterSets sets;
   };
 
-  void add(Reading& out, const std::string& port, const std::string& name, std::uint64_t raw) const {
-    if (name == "lifespan") return out.add(kLifespan, {device_, port}, static_cast<double>(raw) / 1000);  // a setting in milliseconds
+  Level level(const Host& host, const std::string& port, const std::string& above) const {
+    const std::string path = above + "/hw_counters";
+    const auto counters = [](std::string_view name) { return name != "lifespan"; };
+    Level out{.port = port,
+              .folder = CounterFolder(host, path, "hw_counters", counters, ReadCost::cached(pass_, driver_ == "mlx5_core")),
+              .lifespan = std::nullopt,
+              .way = NetlinkFirst(netlink_ && !port.empty()),
+              .sets = {}};
+    if (host.root.exists(path + "/lifespan")) out.lifespan.emplace(host.root, path + "/lifespan");
+    return out;
+  }
+
+  // A setting in milliseconds, not a counter.
+  void read_lifespan(Level& level, Reading& out) const {
+    std::array<char, 64> buffer;
+    const auto text = level.lifespan ? level.lifespan->read(buffer, out, "hw_counters", 0) : std::nullopt;
+    if (!text) return;
+    const auto milliseconds = parse_u64(*text, level.lifespan->path());
+    if (!milliseconds) return out.failed("hw_counters", milliseconds.error());
+    const double seconds = static_cast<double>(*milliseconds) / 1000;
+    out.add(kLifespan, {device_, level.port}, seconds);
+    level.folder.lifespan(seconds);
+  }
+
+  void add(Reading& out, const Level& level, const std::string& name, std::uint64_t raw) const {
+    const std::string& port = level.port;
     const HwCounterKind is = hw_counter_kind(driver_, name);
     if (is.gauge) return out.add(kValue, {device_, port, name}, static_cast<double>(raw));
     const auto total = out.count({port, "hw_counters", name}, raw, is.kind);
@@ -58,7 +99,9 @@ class HwCounters : public Collector {
   }
 
   const std::string device_, driver_;
-  std::vector<Level> folders_;
+  const unsigned pass_;  // what one over the counters asks of the firmware
+  std::unique_ptr<DeviceNetlink> netlink_;
+  std::vector<Level> levels_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "collectors/counter_folder.h"
+#include "collectors/driver.h"
 #include "collectors/registry.h"
 #include "core/rdma.h"
 #include "core/text.h"
@@ -25,13 +26,14 @@ constexpr std::size_t kMostGids = 64;  // of a port: a RoCE port has two for eac
 
 class PortInfo : public Collector {
  public:
-  PortInfo(const Host& host, const std::string& device) : host_(host), device_(device) {}
+  PortInfo(const Host& host, const std::string& device)
+      : host_(host), device_(device), query_(firmware_cost(driver_of(host, device)).port_query) {}
 
   Result<> collect(Reading& out) override {
     for (const std::string& port : port_numbers(host_, device_)) {
       const std::string path = device_path(device_) + "/ports/" + port;
       const std::string netdev = netdev_of(path);
-      out.add(kInfo, {device_, port, netdev, text(path + "/link_layer"), lid(path), ""}, 1);
+      out.add(kInfo, {device_, port, netdev, text(path + "/link_layer"), lid(out, path), ""}, 1);
       add_rate(out, path, port);
       add_gids(out, path, port);
       if (netdev.empty()) continue;
@@ -58,16 +60,23 @@ class PortInfo : public Collector {
     return {};
   }
 
-  std::string lid(const std::string& path) const {
-    const auto value = host_.root.read_u64(path + "/lid");
+  // Of a file that makes the driver query the port.
+  Result<std::string> query(Reading& out, const std::string& path) const {
+    out.firmware_commands += query_;
+    return host_.root.read_text(path);
+  }
+
+  std::string lid(Reading& out, const std::string& path) const {
+    const auto read = query(out, path + "/lid");
+    const auto value = read ? parse_u64(*read, path) : 0;
     return value && *value ? std::to_string(*value) : std::string();
   }
 
   // "400 Gb/sec (4X NDR)": the number may end in .5.
   // A port without link has none: mlx5 shows 40 Gb/sec then (mlx5_ib/main.c translate_eth_proto_oper).
   void add_rate(Reading& out, const std::string& path, const std::string& port) const {
-    if (text(path + "/state").starts_with("1:")) return;
-    const auto read = host_.root.read_text(path + "/rate");
+    if (query(out, path + "/state").value_or("").starts_with("1:")) return;
+    const auto read = query(out, path + "/rate");
     if (!read && read.error().code == ErrorCode::not_found) return;
     if (!read) return out.failed("port", read.error());
     const std::string_view rate = trim(*read);
@@ -96,6 +105,7 @@ class PortInfo : public Collector {
 
   const Host& host_;
   const std::string device_;
+  const unsigned query_;  // what one asks of the firmware
 };
 
 }  // namespace

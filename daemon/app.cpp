@@ -39,7 +39,7 @@ int wait_for_signal(BootTime until) {
 App::App(Config config, Sysroot root)
     : config_(std::move(config)),
       root_(std::move(root)),
-      host_{.root = root_, .live = root_.live()},
+      host_{.root = root_, .live = root_.live(), .netlink = root_.live() ? &device_netlink : nullptr},
       devices_(host_, config_),
       tracker_(host_, config_),
       pages_(store_, {.qp_limit = config_.exporters.prometheus.qp_limit,
