@@ -91,7 +91,7 @@ class HwCounters : public Collector {
     const std::string& port = level.port;
     const HwCounterKind is = hw_counter_kind(driver_, name);
     if (is.gauge) return out.add(kValue, {device_, port, name}, static_cast<double>(raw));
-    const auto total = out.count({port, "hw_counters", name}, raw, is.kind);
+    const auto total = out.count({port, "hw_counters", name}, raw, is.kind, level.sets.settles());
     if (!total) return;
     if (port.empty()) return out.add(kDeviceCounter, {device_, name}, *total);
     out.add(kCounter, {device_, port, name}, *total);

@@ -17,8 +17,8 @@ void Reading::not_tried(const Error& error) {
   if (troubles++ == 0) trouble = error.what;
 }
 
-std::optional<double> Reading::count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind) {
-  const auto total = ledger.count(key, raw, kind, now());
+std::optional<double> Reading::count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind, bool settles) {
+  const auto total = ledger.count(key, raw, kind, now(), settles);
   if (!total) failed(key.source, {ErrorCode::limit, 0, std::string(key.name) + ": more counters than totals are kept of"});
   return total;
 }

@@ -55,8 +55,9 @@ struct Reading {
   void failed(std::string_view source, const Error& error);
   // Still failing, but not tried in this pass (core/back_off.h): in trouble, but no new error.
   void not_tried(const Error& error);
-  // Our total of a counter of which `raw` has just been read. nullopt where the ledger is full, which counts as a failure.
-  std::optional<double> count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind);
+  // Our total of a counter of which `raw` has just been read; `settles` as in CounterTotal::sample. nullopt where the ledger is full,
+  // which counts as a failure.
+  std::optional<double> count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind, bool settles = false);
 };
 
 // One per device and subject; made when the device appears, gone with it. Called from that device's thread only, which

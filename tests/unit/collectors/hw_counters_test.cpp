@@ -74,6 +74,22 @@ TEST_CASE("hardware counters: with sets each name asks for each of them", "[coll
   CHECK(bench.commands == 3 + 3 + 5 * 5);  // the question, a pass, five files
 }
 
+TEST_CASE("hardware counters: while there are sets a rise waits for the next sample", "[collectors.hw_counters]") {
+  Bench bench;
+  const auto shows = [&](std::uint64_t raw) {
+    bench.netlink.counters = {{"out_of_sequence", raw}};
+    bench.pass();
+    return bench.hw["out_of_sequence"];
+  };
+  bench.netlink.mode.kind = NlCounterMode::Kind::manual;
+  CHECK(shows(100) == 100);
+  CHECK(shows(140) == 100);
+  bench.netlink.mode.kind = NlCounterMode::Kind::none;  // released
+  CHECK(shows(110) == 110);
+  bench.site.clock.pass(20);
+  CHECK(shows(120) == 120);
+}
+
 TEST_CASE("hardware counters: the files where netlink has none", "[collectors.hw_counters]") {
   Bench bench;
   bench.netlink.fail("port_counters", EINVAL);
