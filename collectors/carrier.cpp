@@ -21,7 +21,7 @@ std::optional<double> Carrier::count(Reading& out) {
   }
   if (!file_) return std::nullopt;
   std::array<char, 64> buffer;
-  const auto text = file_->read(buffer, out, "net");
+  const auto text = file_->read(buffer, out, "net", 0);
   if (!text) return std::nullopt;
   const auto raw = parse_u64(*text, file_->path());
   if (raw) return out.count({port_, "net", netdev_}, *raw, kWraps32);

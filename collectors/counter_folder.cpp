@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "collectors/fact.h"
@@ -10,11 +11,12 @@
 
 namespace qpscope {
 
-std::optional<std::string_view> PolledFile::read(std::span<char> buffer, Reading& out, std::string_view source) {
+std::optional<std::string_view> PolledFile::read(std::span<char> buffer, Reading& out, std::string_view source, unsigned commands) {
   if (!back_off_.due(out.now())) {
     out.not_tried(*error_);
     return std::nullopt;
   }
+  out.firmware_commands += commands;
   auto text = file_.read(buffer);
   if (text) {
     back_off_.succeeded();
@@ -26,7 +28,8 @@ std::optional<std::string_view> PolledFile::read(std::span<char> buffer, Reading
   return std::nullopt;
 }
 
-CounterFolder::CounterFolder(const Host& host, const std::string& path, std::string_view source, const Wanted& wanted) : source_(source) {
+CounterFolder::CounterFolder(const Host& host, const std::string& path, std::string_view source, const Wanted& wanted, ReadCost cost)
+    : source_(source), cost_(cost) {
   auto names = host.root.list(path);
   if (!names) {
     if (!absent(names.error())) unlisted_ = std::move(names.error());
@@ -35,9 +38,15 @@ CounterFolder::CounterFolder(const Host& host, const std::string& path, std::str
   for (const std::string& name : *names) {
     if (wanted(name)) files_.push_back({name, PolledFile(host.root, path + "/" + name)});
   }
-  // On mlx5 with optional counters only a read of index 0 refreshes the time stamp of the kernel's cache; any other file read
-  // 10 ms later asks the firmware again (core/sysfs.c update_hw_stats, 6.1 and later). Read first, it serves the whole pass.
+  // The kernel's first (read_cost.h): read first, it serves the whole pass.
   std::ranges::stable_partition(files_, [](const Named& one) { return one.name == "rx_write_requests"; });
+}
+
+std::optional<std::string_view> CounterFolder::read(Named& one, std::span<char> buffer, Reading& out) {
+  const BootTime began = out.now();
+  const auto text = one.file.read(buffer, out, source_, cost_.commands(began));
+  if (text) cost_.has_read(began, out.now(), &one == &files_.front());
+  return text;
 }
 
 void CounterFolder::read(Reading& out, const Take& take) {
@@ -47,8 +56,11 @@ void CounterFolder::read(Reading& out, const Take& take) {
     out.not_tried(*unlisted_);
   }
   std::array<char, 64> buffer;
+  bool first_can = false;  // be read: else reading it again would only fail again
   for (Named& one : files_) {
-    const auto text = one.file.read(buffer, out, source_);
+    if (first_can && cost_.first_again(out.now())) first_can = read(files_.front(), buffer, out).has_value();
+    const auto text = read(one, buffer, out);
+    if (&one == &files_.front()) first_can = text.has_value();
     if (!text) continue;
     if (const auto value = parse_u64(*text, one.file.path())) {
       take(one.name, *value);
@@ -65,6 +77,12 @@ Result<std::vector<std::string>> port_numbers(const Host& host, const std::strin
   if (!names) return absent(names.error()) ? std::vector<std::string>() : std::move(names);
   std::erase_if(*names, [](const std::string& name) { return name.empty() || !std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; }); });
   return names;
+}
+
+PortNum port_number(const std::string& port) {
+  PortNum number;
+  std::from_chars(port.data(), port.data() + port.size(), number.value);
+  return number;
 }
 
 std::string device_shape(const Host& host, const std::string& device) {

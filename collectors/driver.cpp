@@ -67,4 +67,9 @@ std::string netdev_of(const Host& host, const std::string& device, const std::st
   return {};
 }
 
+FirmwareCost firmware_cost(std::string_view driver) {
+  if (driver == "rdma_rxe" || driver == "siw") return {};
+  return {.port_query = 1, .counters_file = 1, .hw_counters = driver == "mlx5_core" ? 3U : 1U};
+}
+
 }  // namespace qpscope

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernel driver a device belongs to, and which netdev a port. Never from the device's name: udev and people rename devices.
+// Which kernel driver a device belongs to, what that makes of reads, and which netdev a port has. Never from the device's name: udev
+// and people rename devices.
 #pragma once
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "collectors/host/host.h"
 #include "core/error.h"
@@ -16,5 +18,15 @@ Result<std::string> driver_of(const Host& host, const std::string& device);
 // The netdev behind the port's first GID that has one, by the kernel's GID table, which asks no hardware; "" where there is none.
 // `failed` hears of what could not be read.
 std::string netdev_of(const Host& host, const std::string& device, const std::string& port, const std::function<void(const Error&)>& failed);
+
+// What reads of a device ask of its firmware, in commands.
+struct FirmwareCost {
+  unsigned port_query = 0;     // state, phys_state, rate, lid: one query of the port each (core/sysfs.c)
+  unsigned counters_file = 0;  // each file of ports/N/counters
+  unsigned hw_counters = 0;    // a pass over the hw_counters of a port
+};
+// mlx5: a pass is QUERY_Q_COUNTER, ACCESS_REG (PPCNT) and QUERY_CONG_STATISTICS (hw/mlx5/counters.c). Software drivers have no
+// firmware. Of any other driver one command each is assumed.
+FirmwareCost firmware_cost(std::string_view driver);
 
 }  // namespace qpscope

@@ -5,6 +5,7 @@
 
 #include "collectors/counter_folder.h"
 #include "collectors/counter_kinds.h"
+#include "collectors/driver.h"
 #include "collectors/registry.h"
 #include "collectors/utilization.h"
 #include "collectors/vocabulary.h"
@@ -28,9 +29,10 @@ bool in_words(std::string_view name) { return name == "port_xmit_data" || name =
 class PortCounters : public Collector {
  public:
   PortCounters(const Host& host, const std::string& device, const CounterFolder::Wanted& wanted) : device_(device), utilization_(device) {
+    const ReadCost cost = ReadCost::each(firmware_cost(driver_of(host, device).value_or("")).counters_file);
     for (const std::string& port : port_numbers(host, device).value_or(std::vector<std::string>())) {
       const std::string path = device_path(device) + "/ports/" + port + "/counters";
-      ports_.push_back({port, host.root.exists(path + "/unicast_rcv_packets"), CounterFolder(host, path, "counters", wanted)});
+      ports_.push_back({port, host.root.exists(path + "/unicast_rcv_packets"), CounterFolder(host, path, "counters", wanted, cost)});
     }
   }
 

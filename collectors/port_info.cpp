@@ -29,7 +29,8 @@ constexpr std::size_t kMostGids = 64;  // of a port: a RoCE port has two for eac
 
 class PortInfo : public Collector {
  public:
-  PortInfo(const Host& host, const std::string& device) : host_(host), device_(device) {}
+  PortInfo(const Host& host, const std::string& device)
+      : host_(host), device_(device), query_(firmware_cost(driver_of(host, device).value_or("")).port_query) {}
 
   Result<> collect(Reading& out) override {
     const auto ports = port_numbers(host_, device_);
@@ -65,7 +66,14 @@ class PortInfo : public Collector {
     return {};
   }
 
+  // Of a file that makes the driver query the port.
+  Result<std::string> query(Reading& out, const std::string& path) const {
+    out.firmware_commands += query_;
+    return host_.root.read_text(path);
+  }
+
   std::string lid(Reading& out, const std::string& path) const {
+    if (host_.root.exists(path + "/lid")) out.firmware_commands += query_;
     const std::uint64_t value = number(out, path + "/lid").value_or(0);
     return value ? std::to_string(value) : std::string();
   }
@@ -75,9 +83,9 @@ class PortInfo : public Collector {
   // which port_state counts.
   void add_rate(Reading& out, const std::string& path, const std::string& port) const {
     out.ledger.line_rate(port, std::nullopt);
-    const auto state = host_.root.read_text(path + "/state");
+    const auto state = query(out, path + "/state");
     if (!state || state->starts_with("1:")) return;
-    const auto read = host_.root.read_text(path + "/rate");
+    const auto read = query(out, path + "/rate");
     if (!read && absent(read.error())) return;
     if (!read) return out.failed("port", read.error());
     const std::string_view rate = trim(*read);
@@ -106,6 +114,7 @@ class PortInfo : public Collector {
 
   const Host& host_;
   const std::string device_;
+  const unsigned query_;  // what one asks of the firmware
 };
 
 }  // namespace

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is the link up, and how often was it not: read on the fast clock.
+// Is the link up, and how often was it not: read on the fast clock. One query of the port by netlink, two by sysfs.
 #include <array>
 #include <optional>
 
 #include "collectors/carrier.h"
 #include "collectors/counter_folder.h"
+#include "collectors/driver.h"
 #include "collectors/link_downs.h"
+#include "collectors/netlink_first.h"
 #include "collectors/registry.h"
 #include "core/text.h"
 
@@ -14,10 +16,11 @@ namespace {
 
 constexpr LabelNames kPort{"device", "port"};
 constexpr MetricDef kState{"qpscope_port_state", MetricType::gauge,
-                           "Logical state: 0 NOP, 1 DOWN, 2 INIT, 3 ARMED, 4 ACTIVE, 5 ACTIVE_DEFER (sysfs ports/N/state).", kPort};
+                           "Logical state: 0 NOP, 1 DOWN, 2 INIT, 3 ARMED, 4 ACTIVE, 5 ACTIVE_DEFER (RDMA netlink PORT_GET, else sysfs ports/N/state).", kPort};
 constexpr MetricDef kPhysical{
     "qpscope_port_physical_state", MetricType::gauge,
-    "Physical state: 1 Sleep, 2 Polling, 3 Disabled, 4 PortConfigurationTraining, 5 LinkUp, 6 LinkErrorRecovery, 7 Phy Test (sysfs ports/N/phys_state).",
+    "Physical state: 1 Sleep, 2 Polling, 3 Disabled, 4 PortConfigurationTraining, 5 LinkUp, 6 LinkErrorRecovery, 7 Phy Test (RDMA "
+    "netlink PORT_GET, else sysfs ports/N/phys_state).",
     kPort};
 constexpr MetricDef kDowns{"qpscope_port_link_downs_total", MetricType::counter,
                            "Times the link went down, as seen in its state or counted by the hardware, whichever is more: a flap between two samples counts too "
@@ -27,10 +30,12 @@ constexpr std::uint64_t kActive = 4, kActiveDefer = 5;
 
 class PortState : public Collector {
  public:
-  PortState(const Host& host, const std::string& device) : device_(device) {
+  PortState(const Host& host, const std::string& device)
+      : device_(device), query_(firmware_cost(driver_of(host, device).value_or("")).port_query) {
+    if (host.netlink) netlink_ = host.netlink(device);
     for (const std::string& number : port_numbers(host, device).value_or(std::vector<std::string>())) {
       const std::string path = device_path(device) + "/ports/" + number;
-      Port& port = ports_.emplace_back(number);
+      Port& port = ports_.emplace_back(number, netlink_ != nullptr);
       if (host.root.exists(path + "/state")) port.state.emplace(host.root, path + "/state");
       if (host.root.exists(path + "/phys_state")) port.physical.emplace(host.root, path + "/phys_state");
       const auto layer = host.root.read_text(path + "/link_layer");
@@ -41,19 +46,27 @@ class PortState : public Collector {
 
   Result<> collect(Reading& out) override {
     for (Port& port : ports_) {
-      const auto state = port.state ? read(out, kState, port.number, *port.state) : std::nullopt;
+      std::optional<std::uint64_t> state;
+      if (const auto told = port.way.ask(out, "port", query_, [&] { return netlink_->port(port_number(port.number)); })) {
+        state = told->state;
+        out.add(kState, {device_, port.number}, told->state);
+        out.add(kPhysical, {device_, port.number}, told->phys_state);
+      } else if (port.way.files()) {
+        if (port.state) state = read(out, kState, port.number, *port.state);
+        if (port.physical) read(out, kPhysical, port.number, *port.physical);
+      }
       if (state) port.downs.saw(out, *state == kActive || *state == kActiveDefer);
       hear(out, port);
       if (const auto downs = port.downs.total(out)) out.add(kDowns, {device_, port.number}, *downs);
-      if (port.physical) read(out, kPhysical, port.number, *port.physical);
     }
     return {};
   }
 
  private:
   struct Port {
-    explicit Port(const std::string& name) : number(name), downs(name) {}
+    Port(const std::string& name, bool netlink) : number(name), way(netlink), downs(name) {}
     std::string number;
+    NetlinkFirst way;
     LinkDowns downs;
     std::optional<PolledFile> state, physical;  // where the driver has them
     bool infiniband = false;
@@ -64,7 +77,7 @@ class PortState : public Collector {
   // "4: ACTIVE": the number is the kernel's, the word for people.
   std::optional<std::uint64_t> read(Reading& out, const MetricDef& def, const std::string& port, PolledFile& file) const {
     std::array<char, 64> buffer;
-    const auto text = file.read(buffer, out, "port");
+    const auto text = file.read(buffer, out, "port", query_);
     if (!text) return std::nullopt;
     const auto number = parse_u64(text->substr(0, text->find(':')), file.path());
     if (!number) return out.failed("port", number.error()), std::nullopt;
@@ -86,6 +99,8 @@ class PortState : public Collector {
   }
 
   const std::string device_;
+  const unsigned query_;  // what one asks of the firmware
+  std::unique_ptr<DeviceNetlink> netlink_;
   std::vector<Port> ports_;
 };
 

@@ -40,7 +40,7 @@ int wait_for_signal(BootTime until) {
 App::App(Config config, Sysroot root)
     : config_(std::move(config)),
       root_(std::move(root)),
-      host_{.root = root_, .live = root_.live()},
+      host_{.root = root_, .live = root_.live(), .netlink = root_.live() ? &device_netlink : nullptr},
       budgets_(host_, static_cast<double>(config_.budget.firmware_commands_per_second)),
       devices_(host_, config_, budgets_),
       tracker_(host_, config_, budgets_),

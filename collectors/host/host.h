@@ -2,6 +2,11 @@
 // What a collector gets to see of the host. Made once by the daemon, outlives every collector.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "collectors/host/device_netlink.h"
 #include "collectors/host/sysroot.h"
 
 namespace qpscope {
@@ -9,6 +14,8 @@ namespace qpscope {
 struct Host {
   const Sysroot& root;
   bool live = false;  // root is this machine's "/": netlink, ioctls and BPF speak of the same host as the files do
+  // A device's own line to RDMA netlink, for the thread that calls; empty where the root is not live.
+  std::function<std::unique_ptr<DeviceNetlink>(const std::string& device)> netlink = {};
 };
 
 }  // namespace qpscope

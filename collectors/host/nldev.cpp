@@ -15,6 +15,9 @@
 namespace qpscope {
 namespace {
 
+constexpr std::uint32_t kOfQueuePairs = RDMA_NLDEV_ATTR_RES_QP;  // RDMA_NLDEV_ATTR_STAT_RES: whose statistics
+constexpr auto kNothingToRead = [](std::span<const std::byte>) -> Result<> { return {}; };
+
 // Above the 32 KiB the kernel puts into one datagram of a dump at most (net/netlink/af_netlink.c netlink_dump).
 constexpr std::size_t kBuffer = 64 * 1024;
 // The kernel fills at least NLMSG_GOODSIZE (a page, 8 KiB at most), and more only if the reader has offered more before.
@@ -82,7 +85,7 @@ Result<> Nldev::send(int command, bool dump, std::initializer_list<Attribute> at
 }
 
 Result<> Nldev::ask(int command, bool dump, std::initializer_list<Attribute> attributes, const std::string& what,
-                    const OnMessage& on_message) {
+                    const OnMessage& on_message, bool* interrupted) {
   if (!socket_) {
     if (auto connected = connect(); !connected) return connected;
   }
@@ -93,6 +96,7 @@ Result<> Nldev::ask(int command, bool dump, std::initializer_list<Attribute> att
   nldev::AnswerReader reader(sequence_, mnl_socket_get_portid(socket_.get()), dump, budget_);
   Result<nldev::Progress> progress = nldev::Progress::more;
   while (progress && *progress == nldev::Progress::more) progress = receive(reader, kBuffer, what, on_message);
+  if (interrupted) *interrupted = reader.interrupted();
   if (!reader.finished()) socket_.reset();
   if (!progress) return std::unexpected(std::move(progress.error()));
   return {};
@@ -138,16 +142,21 @@ Result<std::vector<NlPort>> Nldev::ports(DeviceIndex device) {
   return ports;
 }
 
-Result<NlPort> Nldev::port(DeviceIndex device, PortNum number) {
-  Result<NlPort> port = fail(ErrorCode::parse, "no answer");
-  const auto answer =
-      ask(RDMA_NLDEV_CMD_PORT_GET, false, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}, {RDMA_NLDEV_ATTR_PORT_INDEX, number.value}},
-          at("PORT_GET", device, number), [&](std::span<const std::byte> message) -> Result<> {
-            port = nldev::parse_port(message);
-            return {};
-          });
+template <class Value>
+Result<Value> Nldev::ask_one(int command, std::initializer_list<Attribute> attributes, const std::string& what,
+                             Result<Value> (*parse)(std::span<const std::byte>)) {
+  Result<Value> value = fail(ErrorCode::parse, what + ": no answer");
+  const auto answer = ask(command, false, attributes, what, [&](std::span<const std::byte> message) -> Result<> {
+    value = parse(message);
+    return {};
+  });
   if (!answer) return std::unexpected(answer.error());
-  return port;
+  return value;
+}
+
+Result<NlPort> Nldev::port(DeviceIndex device, PortNum number) {
+  return ask_one(RDMA_NLDEV_CMD_PORT_GET, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}, {RDMA_NLDEV_ATTR_PORT_INDEX, number.value}},
+                 at("PORT_GET", device, number), nldev::parse_port);
 }
 
 Result<QpDumpResult> Nldev::queue_pairs(DeviceIndex device, BootTime began) {
@@ -183,38 +192,92 @@ Result<QpRow> Nldev::queue_pair(DeviceIndex device, PortNum port, QpType type, Q
 Result<std::uint32_t> Nldev::driver_id(DeviceIndex device) {
   struct stat unused {};
   if (stat("/sys/class/infiniband_verbs", &unused) != 0) return fail(ErrorCode::unsupported, "ib_uverbs is not loaded");
-  Result<std::uint32_t> id = fail(ErrorCode::parse, "no answer");
-  const auto answer = ask(RDMA_NLDEV_CMD_GET_CHARDEV, false,
-                          {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}, {RDMA_NLDEV_ATTR_CHARDEV_TYPE, "uverbs"}}, at("GET_CHARDEV", device),
-                          [&](std::span<const std::byte> message) -> Result<> {
-                            id = nldev::parse_driver_id(message);
-                            return {};
-                          });
-  if (!answer) return std::unexpected(answer.error());
-  return id;
+  return ask_one(RDMA_NLDEV_CMD_GET_CHARDEV, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}, {RDMA_NLDEV_ATTR_CHARDEV_TYPE, "uverbs"}},
+                 at("GET_CHARDEV", device), nldev::parse_driver_id);
 }
 
 Result<std::uint32_t> Nldev::queue_pair_count(DeviceIndex device) {
-  Result<std::uint32_t> count = fail(ErrorCode::parse, "no answer");
-  const auto answer = ask(RDMA_NLDEV_CMD_RES_GET, false, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}}, at("RES_GET", device),
-                          [&](std::span<const std::byte> message) -> Result<> {
-                            count = nldev::parse_queue_pair_count(message);
-                            return {};
-                          });
-  if (!answer) return std::unexpected(answer.error());
-  return count;
+  return ask_one(RDMA_NLDEV_CMD_RES_GET, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}}, at("RES_GET", device), nldev::parse_queue_pair_count);
 }
 
 Result<NlCounters> Nldev::port_counters(DeviceIndex device, PortNum port) {
-  Result<NlCounters> counters = fail(ErrorCode::parse, "no answer");
+  return ask_one(RDMA_NLDEV_CMD_STAT_GET, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}, {RDMA_NLDEV_ATTR_PORT_INDEX, port.value}},
+                 at("STAT_GET", device, port), nldev::parse_counters);
+}
+
+Result<NlCounterMode> Nldev::counter_mode(DeviceIndex device, PortNum port) {
+  return ask_one(RDMA_NLDEV_CMD_STAT_GET,
+                 {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value},
+                  {RDMA_NLDEV_ATTR_PORT_INDEX, port.value},
+                  {RDMA_NLDEV_ATTR_STAT_RES, kOfQueuePairs},
+                  {RDMA_NLDEV_ATTR_STAT_MODE, 0U}},  // its presence asks; the value says nothing
+                 at("STAT_GET of the mode", device, port), nldev::parse_counter_mode);
+}
+
+Result<NlCounterSets> Nldev::counter_sets(DeviceIndex device, std::optional<PortNum> port) {
+  NlCounterSets result;
+  nldev::CounterSetReader reader(budget_.rows, result.rows);
+  const std::string what = port ? at("STAT_GET of counter sets", device, *port) : at("STAT_GET of counter sets", device);
+  const auto take = [&](std::span<const std::byte> message) { return reader.take(message); };
+  bool interrupted = false;
+  const Attribute of_device{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}, of_queue_pairs{RDMA_NLDEV_ATTR_STAT_RES, kOfQueuePairs};
   const auto answer =
-      ask(RDMA_NLDEV_CMD_STAT_GET, false, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}, {RDMA_NLDEV_ATTR_PORT_INDEX, port.value}},
-          at("STAT_GET", device, port), [&](std::span<const std::byte> message) -> Result<> {
-            counters = nldev::parse_counters(message);
-            return {};
-          });
-  if (!answer) return std::unexpected(answer.error());
-  return counters;
+      port ? ask(RDMA_NLDEV_CMD_STAT_GET, true, {of_device, of_queue_pairs, {RDMA_NLDEV_ATTR_PORT_INDEX, port->value}}, what, take, &interrupted)
+           : ask(RDMA_NLDEV_CMD_STAT_GET, true, {of_device, of_queue_pairs}, what, take, &interrupted);
+  if (!answer) result.trouble = answer.error();
+  if (!result.trouble && interrupted) result.trouble = Error{ErrorCode::io, EINTR, what + ": the kernel says that the dump was interrupted"};
+  if (result.trouble && result.rows.empty()) return std::unexpected(std::move(*result.trouble));
+  return result;
+}
+
+Result<NlCounterSet> Nldev::counter_set(DeviceIndex device, PortNum port, CounterSetId id) {
+  return ask_one(RDMA_NLDEV_CMD_STAT_GET,
+                 {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value},
+                  {RDMA_NLDEV_ATTR_PORT_INDEX, port.value},
+                  {RDMA_NLDEV_ATTR_STAT_RES, kOfQueuePairs},
+                  {RDMA_NLDEV_ATTR_STAT_COUNTER_ID, id.value}},
+                 at("STAT_GET", device, port) + " set " + std::to_string(id.value), nldev::parse_counter_set);
+}
+
+Result<CounterSetId> Nldev::bind_to_new_set(DeviceIndex device, PortNum port, Qpn qpn) {
+  return ask_one(RDMA_NLDEV_CMD_STAT_SET,
+                 {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value},
+                  {RDMA_NLDEV_ATTR_PORT_INDEX, port.value},
+                  {RDMA_NLDEV_ATTR_STAT_RES, kOfQueuePairs},
+                  {RDMA_NLDEV_ATTR_STAT_MODE, RDMA_COUNTER_MODE_MANUAL},
+                  {RDMA_NLDEV_ATTR_RES_LQPN, qpn.value}},
+                 at("STAT_SET", device, port) + " qpn " + std::to_string(qpn.value), nldev::parse_counter_set_id);
+}
+
+Result<> Nldev::bind_to_set(DeviceIndex device, PortNum port, Qpn qpn, CounterSetId id) {
+  return ask(RDMA_NLDEV_CMD_STAT_SET, false,
+             {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value},
+              {RDMA_NLDEV_ATTR_PORT_INDEX, port.value},
+              {RDMA_NLDEV_ATTR_STAT_RES, kOfQueuePairs},
+              {RDMA_NLDEV_ATTR_STAT_MODE, RDMA_COUNTER_MODE_MANUAL},
+              {RDMA_NLDEV_ATTR_RES_LQPN, qpn.value},
+              {RDMA_NLDEV_ATTR_STAT_COUNTER_ID, id.value}},
+             at("STAT_SET", device, port) + " qpn " + std::to_string(qpn.value) + " set " + std::to_string(id.value), kNothingToRead);
+}
+
+Result<> Nldev::unbind(DeviceIndex device, PortNum port, Qpn qpn, CounterSetId id) {
+  return ask(RDMA_NLDEV_CMD_STAT_DEL, false,
+             {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value},
+              {RDMA_NLDEV_ATTR_PORT_INDEX, port.value},
+              {RDMA_NLDEV_ATTR_STAT_RES, kOfQueuePairs},
+              {RDMA_NLDEV_ATTR_STAT_COUNTER_ID, id.value},
+              {RDMA_NLDEV_ATTR_RES_LQPN, qpn.value}},
+             at("STAT_DEL", device, port) + " qpn " + std::to_string(qpn.value) + " set " + std::to_string(id.value), kNothingToRead);
+}
+
+Result<> Nldev::set_automatic_mode(DeviceIndex device, PortNum port, std::uint32_t mask) {
+  return ask(RDMA_NLDEV_CMD_STAT_SET, false,
+             {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value},
+              {RDMA_NLDEV_ATTR_PORT_INDEX, port.value},
+              {RDMA_NLDEV_ATTR_STAT_RES, kOfQueuePairs},
+              {RDMA_NLDEV_ATTR_STAT_MODE, RDMA_COUNTER_MODE_AUTO},
+              {RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK, mask}},
+             at("STAT_SET of the mode", device, port), kNothingToRead);
 }
 
 QpDumpReader::QpDumpReader(Nldev nldev, std::unique_ptr<nldev::AnswerReader> answer, std::string what, std::size_t rows)

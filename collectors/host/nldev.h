@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RDMA netlink (NETLINK_RDMA, NLDEV): devices, ports, queue pairs and counters as the kernel's ib_core tells them.
-// Facts: drivers/infiniband/core/nldev.c of 6.1.192 and 6.12.117; all requests here are unprivileged.
+// RDMA netlink (NETLINK_RDMA, NLDEV): devices, ports, queue pairs, counters and counter sets as the kernel's ib_core tells them.
+// Facts: drivers/infiniband/core/nldev.c and counters.c of 6.1.192 and 6.12.117. All requests are unprivileged but those that
+// change something.
 #pragma once
 
 #include <chrono>
@@ -50,6 +51,26 @@ struct NlPort {
 
 using NlCounters = std::vector<std::pair<std::string, std::uint64_t>>;  // in the driver's order
 
+// How the queue pairs of a port come to counter sets of their own.
+struct NlCounterMode {
+  enum class Kind : std::uint32_t { none = 0, automatic = 1, manual = 2 };  // enum rdma_nl_counter_mode
+  Kind kind = Kind::none;
+  std::uint32_t mask = 0;  // automatic: enum rdma_nl_counter_mask, 1 one set for each QP type, 2 for each thread that makes QPs
+  friend bool operator==(const NlCounterMode&, const NlCounterMode&) = default;
+};
+
+// A counter set (struct rdma_counter): what its members have counted since they were bound.
+struct NlCounterSet {
+  CounterSetId id;
+  PortNum port;
+  NlCounterMode::Kind mode = NlCounterMode::Kind::none;  // how it was made
+  std::optional<QpType> type;                            // automatic, by type
+  Pid tid{};                                             // automatic, by thread; 0: gone, or of another pid namespace
+  std::vector<Qpn> members;
+  // Of a firmware that refuses as last read, without an error (fill_res_counter_entry). mlx5: 32 bits each; what is no Q counter is 0.
+  NlCounters counters;
+};
+
 // What one request may cost at most. A broken dump can be endless: the kernel repeats an entry that does not fit, in
 // empty messages (res_get_common_dumpit).
 struct NldevBudget {
@@ -62,6 +83,11 @@ struct NldevBudget {
 struct QpDumpResult {
   QpDump dump;
   std::optional<Error> trouble;  // set exactly when dump.complete is false
+};
+
+struct NlCounterSets {
+  std::vector<NlCounterSet> rows;
+  std::optional<Error> trouble;  // there are more, or there may be
 };
 
 // One socket. One per thread, move-only. Calls block: the kernel answers *inside* sendto and recv, so that a hung
@@ -108,7 +134,34 @@ class Nldev {
   // Firmware: one pass over the hw_counters, never from the sysfs cache; optional counters that are off are left out.
   // EMSGSIZE: the driver has more counters than fit into one page (stat_get_doit_default_counter uses NLMSG_DEFAULT_SIZE,
   // about 65 of them): read sysfs instead.
+  //
+  // EINVAL: no statistics of ports, or the driver failed, whatever it said.
   Result<NlCounters> port_counters(DeviceIndex device, PortNum port);
+
+  // No firmware. Two threads that ask at once, of two ports, may get one another's answer (stat_get_doit_qp keeps it in static
+  // variables): believe a change only when it is told again.
+  Result<NlCounterMode> counter_mode(DeviceIndex device, PortNum port);
+
+  // Firmware: one query a set. Of one port, or of all. What came before an error is returned with it as `trouble`; an error
+  // without any row is an error. ErrorCode::limit also for a set with more members than fit into a message (about 2,500): the
+  // kernel then sends empty messages for ever.
+  Result<NlCounterSets> counter_sets(DeviceIndex device, std::optional<PortNum> port = {});
+
+  // Firmware: one query. ErrorCode::not_found: no such set. EMSGSIZE: it has more members than fit into one page.
+  Result<NlCounterSet> counter_set(DeviceIndex device, PortNum port, CounterSetId id);
+
+  // These change the host and need CAP_NET_ADMIN in the initial user namespace (else EPERM); firmware: one or two commands each.
+  // As the kernel says it: ENOENT no such QP or set; EINVAL the QP has another port, is a kernel's while the set's are users', is bound
+  // already, or the port is in automatic mode; EOPNOTSUPP no statistics of ports, or a firmware that cannot bind a running QP. Where
+  // the driver refuses a *new* set, it is ENOMEM for whatever reason, the last two among them (core/counters.c alloc_and_bind).
+  Result<CounterSetId> bind_to_new_set(DeviceIndex device, PortNum port, Qpn qpn);
+  Result<> bind_to_set(DeviceIndex device, PortNum port, Qpn qpn, CounterSetId id);
+  // The last member takes the set with it: what it counted goes on in the port's totals.
+  Result<> unbind(DeviceIndex device, PortNum port, Qpn qpn, CounterSetId id);
+
+  // The mask of NlCounterMode; 0 switches it off. Future QPs only: those there are stay as they are. EBUSY: sets exist, and
+  // another mask than the present one was asked for.
+  Result<> set_automatic_mode(DeviceIndex device, PortNum port, std::uint32_t mask);
 
  private:
   using Attribute = std::pair<std::uint16_t, std::variant<std::uint32_t, const char*>>;
@@ -124,8 +177,13 @@ class Nldev {
   Result<> send(int command, bool dump, std::initializer_list<Attribute> attributes, const std::string& what);
   // The next datagram of an answer, of at most so many bytes.
   Result<nldev::Progress> receive(nldev::AnswerReader& reader, std::size_t most, const std::string& what, const OnMessage& on_message);
-  // One request and its whole answer.
-  Result<> ask(int command, bool dump, std::initializer_list<Attribute> attributes, const std::string& what, const OnMessage& on_message);
+  // One request and its whole answer. `interrupted` (if wanted) tells of NLM_F_DUMP_INTR.
+  Result<> ask(int command, bool dump, std::initializer_list<Attribute> attributes, const std::string& what, const OnMessage& on_message,
+               bool* interrupted = nullptr);
+  // A request without a dump: what `parse` makes of its one message.
+  template <class Value>
+  Result<Value> ask_one(int command, std::initializer_list<Attribute> attributes, const std::string& what,
+                        Result<Value> (*parse)(std::span<const std::byte>));
 
   NldevBudget budget_;
   std::unique_ptr<mnl_socket, CloseSocket> socket_;

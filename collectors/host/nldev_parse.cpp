@@ -234,6 +234,90 @@ Result<NlCounters> parse_counters(Bytes attributes) {
   return std::move(*counters);
 }
 
+Result<NlCounterMode> parse_counter_mode(Bytes attributes) {
+  NlCounterMode mode;
+  std::optional<std::uint32_t> kind;
+  const auto result = for_each_attribute(attributes, [&](unsigned type, Bytes value) -> Result<> {
+    if (type == RDMA_NLDEV_ATTR_STAT_MODE) return take(value, "STAT_MODE", kind);
+    if (type == RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK) return take(value, "STAT_AUTO_MODE_MASK", mode.mask);
+    return {};
+  });
+  if (!result) return std::unexpected(result.error());
+  if (!kind) return bad("no mode of a port");
+  mode.kind = static_cast<NlCounterMode::Kind>(*kind);
+  return mode;
+}
+
+Result<CounterSetId> parse_counter_set_id(Bytes attributes) {
+  std::optional<std::uint32_t> id;
+  const auto result = for_each_attribute(attributes, [&](unsigned type, Bytes value) -> Result<> {
+    return type == RDMA_NLDEV_ATTR_STAT_COUNTER_ID ? take(value, "STAT_COUNTER_ID", id) : Result<>{};
+  });
+  if (!result) return std::unexpected(result.error());
+  if (!id) return bad("no number of a counter set");
+  return CounterSetId{*id};
+}
+
+Result<NlCounterSet> parse_counter_set(Bytes attributes) {
+  NlCounterSet set;
+  std::optional<std::uint32_t> id, mode;
+  std::optional<std::uint8_t> qp_type;
+  const auto member = [&](unsigned type, Bytes value) -> Result<> {
+    if (type != RDMA_NLDEV_ATTR_RES_QP_ENTRY) return {};
+    return for_each_attribute(value, [&](unsigned inner, Bytes field) -> Result<> {
+      return inner == RDMA_NLDEV_ATTR_RES_LQPN ? take(field, "RES_LQPN", set.members.emplace_back().value) : Result<>{};
+    });
+  };
+  const auto result = for_each_attribute(attributes, [&](unsigned type, Bytes value) -> Result<> {
+    switch (type) {
+      case RDMA_NLDEV_ATTR_STAT_COUNTER_ID:
+        return take(value, "STAT_COUNTER_ID", id);
+      case RDMA_NLDEV_ATTR_PORT_INDEX:
+        return take(value, "PORT_INDEX", set.port.value);
+      case RDMA_NLDEV_ATTR_STAT_MODE:
+        return take(value, "STAT_MODE", mode);
+      case RDMA_NLDEV_ATTR_RES_TYPE:
+        return take(value, "RES_TYPE", qp_type);
+      case RDMA_NLDEV_ATTR_RES_PID:
+        return take(value, "RES_PID", set.tid.value);
+      case RDMA_NLDEV_ATTR_RES_QP:
+        return for_each_attribute(value, member);
+      default:
+        return {};
+    }
+  });
+  if (!result) return std::unexpected(result.error());
+  if (!id || !mode) return bad("a counter set without number or mode");
+  auto counters = parse_counters(attributes);
+  if (!counters) return std::unexpected(std::move(counters.error()));
+  set.counters = std::move(*counters);
+  set.id = CounterSetId{*id};
+  set.mode = static_cast<NlCounterMode::Kind>(*mode);
+  if (qp_type) set.type = static_cast<QpType>(*qp_type);
+  return set;
+}
+
+Result<> CounterSetReader::take(Bytes attributes) {
+  constexpr unsigned kMostEmpty = 2;
+  const std::size_t before = rows_.size();
+  const auto entry = [&](unsigned type, Bytes value) -> Result<> {
+    if (type != RDMA_NLDEV_ATTR_STAT_COUNTER_ENTRY) return {};
+    auto set = parse_counter_set(value);
+    if (!set) return std::unexpected(std::move(set.error()));
+    members_ += set->members.size();
+    if (rows_.size() >= most_ || members_ > most_) return fail(ErrorCode::limit, "RDMA netlink: too many counter sets or members of them");
+    rows_.push_back(std::move(*set));
+    return {};
+  };
+  auto result = for_each_attribute(attributes, [&](unsigned type, Bytes value) -> Result<> {
+    return type == RDMA_NLDEV_ATTR_STAT_COUNTER ? for_each_attribute(value, entry) : Result<>{};
+  });
+  if (!result) return result;
+  empty_ = rows_.size() == before ? empty_ + 1 : 0;
+  if (empty_ > kMostEmpty) return fail(ErrorCode::limit, "RDMA netlink: a counter set with more queue pairs than fit into a message");
+  return {};
+}
+
 Result<Progress> AnswerReader::feed(Bytes datagram, const std::function<Result<>(Bytes)>& on_message) {
   bytes_ += datagram.size();
   if (bytes_ > budget_.bytes) return fail(ErrorCode::limit, "more than " + std::to_string(budget_.bytes) + " bytes");

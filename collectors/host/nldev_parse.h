@@ -24,10 +24,29 @@ Result<QpRow> parse_queue_pair(Bytes attributes);                // RES_QP_GET w
 Result<std::uint32_t> parse_queue_pair_count(Bytes attributes);  // RES_GET
 Result<std::uint32_t> parse_driver_id(Bytes attributes);         // GET_CHARDEV of uverbs
 Result<NlCounters> parse_counters(Bytes attributes);             // STAT_GET
+Result<NlCounterMode> parse_counter_mode(Bytes attributes);      // STAT_GET of the mode
+Result<NlCounterSet> parse_counter_set(Bytes attributes);        // STAT_GET of one set, or one entry of a dump
+Result<CounterSetId> parse_counter_set_id(Bytes attributes);     // STAT_SET
 
 // One message of a RES_QP_GET dump; appends to `rows`. An entry that cannot be read is left out: the first such error
 // is returned once the others are taken. ErrorCode::limit: rows.size() would pass `most`.
 Result<> parse_queue_pairs(Bytes attributes, std::size_t most, std::vector<QpRow>& rows);
+
+// The messages of a dump of counter sets; appends to `rows`, which must outlive it. ErrorCode::limit: more than `most` sets, or of
+// members of all sets; or messages without a set that do not end, which is how the kernel deals with one that does not fit
+// (res_get_common_dumpit). Two in a row can be an honest answer: nothing of this port, and a first datagram that is smaller than
+// the later ones.
+class CounterSetReader {
+ public:
+  CounterSetReader(std::size_t most, std::vector<NlCounterSet>& rows) : most_(most), rows_(rows) {}
+  Result<> take(Bytes attributes);
+
+ private:
+  std::size_t most_;
+  std::vector<NlCounterSet>& rows_;
+  std::size_t members_ = 0;
+  unsigned empty_ = 0;  // messages in a row
+};
 
 enum class Progress : bool { more, done };
 

@@ -24,8 +24,8 @@ void Reading::not_tried(const Error& error) {
   if (troubles++ == 0) trouble = error.what;
 }
 
-std::optional<double> Reading::count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind) {
-  const auto total = ledger.count(key, raw, kind, now());
+std::optional<double> Reading::count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind, bool settles) {
+  const auto total = ledger.count(key, raw, kind, now(), settles);
   if (!total) no_room(*this, key.source, key.name);
   return total;
 }

@@ -42,6 +42,7 @@ CounterTotal::Step CounterTotal::sample(std::uint64_t raw, CounterKind kind, dou
   const auto step = rise(state_.last, raw, kind, most);
   if (!step) {
     risen_.reset();
+    if (!fallen_ && kind == kWraps32 && raw >= state_.last - state_.last / 2) return Step::surplus;
     if (!fallen_) {
       fallen_ = raw;
       return Step::waiting;
@@ -50,14 +51,16 @@ CounterTotal::Step CounterTotal::sample(std::uint64_t raw, CounterKind kind, dou
     accept(raw, rise(*fallen_, raw, kind, most).value_or(0));
     return Step::reset;
   }
-  if (!settles || *step == 0) {
+  if (!settles || *step == 0 || raw < state_.last) {
     accept(raw, *step);
     return Step::added;
   }
   const std::optional<std::uint64_t> before = risen_;
   if (before) {
-    const std::uint64_t sure = rise(*before, raw, kind, most) ? *before : raw;
+    const auto on = rise(*before, raw, kind, most);
+    const std::uint64_t sure = on ? *before : raw;
     accept(sure, rise(state_.last, sure, kind, most).value_or(0));
+    if (raw < sure) accept(raw, *on);  // it wrapped on the way
   }
   fallen_.reset();
   risen_ = raw;

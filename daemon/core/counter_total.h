@@ -6,6 +6,11 @@
 // the kernel's value; a wrap adds, a reset adds nothing. Sources: kernel core/counters.c, core/sysfs.c get_counter_table,
 // hw/mlx5/counters.c.
 //
+// A set that is released is for a moment counted twice (added to history before it is taken away, core/counters.c
+// counter_release). Such a surplus is at most half of what is shown, for what the set counted stays in history. Where sets are
+// known to be in use (`settles`) it is waited out; where not, a 32-bit counter that falls, but not below half, had one: its total
+// stands until the kernel's value has passed it again.
+//
 // Pure values, not thread-safe.
 #pragma once
 
@@ -50,11 +55,11 @@ class CounterTotal {
     added,    // by the difference, which may be 0
     waiting,  // the next sample decides: a fall may be a reset, a rise may be too high
     reset,    // a fall that this sample confirms
+    surplus,  // a fall that is none: what was shown before was too high, and the total stands
     gap,      // unseen for so long that a wrap cannot be told from a reset: counted on from here
   };
-  // `most`: how many events were possible since the last sample. `settles`: the kernel may show a value too high for a moment
-  // (a released counter set is added to history before it is taken away, core/counters.c counter_release): a rise counts as
-  // far as the next sample still has it.
+  // `most`: how many events were possible since the last sample. `settles`: the kernel may show a value too high for a moment: a
+  // rise counts as far as the next sample still has it. A wrap counts at once: it makes a value smaller, a surplus never does.
   Step sample(std::uint64_t raw, CounterKind kind, double most, bool settles);
 
   double value() const { return static_cast<double>(state_.total); }

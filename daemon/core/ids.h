@@ -21,6 +21,7 @@ using PortNum = Id<struct PortNumTag, std::uint32_t>;          // from 1; 0: the
 using Qpn = Id<struct QpnTag, std::uint32_t>;                  // 24 bits; reused at once, equal on several devices: no identity by itself
 using QpSerial = Id<struct QpSerialTag, std::uint64_t>;        // names one QP for good; see qp_table.h
 using Pid = Id<struct PidTag, std::uint32_t>;                  // a thread id or a thread group id in the initial pid namespace
+using CounterSetId = Id<struct CounterSetIdTag, std::uint32_t>;  // RDMA_NLDEV_ATTR_STAT_COUNTER_ID, rdma_counter.id: of a device; reused
 using CgroupId = Id<struct CgroupIdTag, std::uint64_t>;        // kernfs id = inode number of the cgroup's folder; 0: unknown
 
 // A 128-bit GID in network order, as the kernel holds it.

@@ -92,6 +92,16 @@ TEST_CASE("while it settles, a rise waits for the next sample", "[core.counter_l
   CHECK(book.faults() == CounterFaults{});
 }
 
+TEST_CASE("a total that stands over a surplus sees no gap, however long it takes", "[core.counter_ledger]") {
+  Book book;
+  book.after(1, 100);
+  book.after(1, 140);
+  for (int i = 0; i < 30; ++i) CHECK(book.after(1, 110) == 140);
+  CHECK(book.after(1, 139) == 140);
+  CHECK(book.after(1, 141) == 141);
+  CHECK(book.faults() == CounterFaults{});
+}
+
 TEST_CASE("only what moved is a change", "[core.counter_ledger]") {
   Book book;
   CHECK_FALSE(book.ledger.take_changed());

@@ -95,8 +95,34 @@ TEST_CASE("a port with counter sets: a surplus is neither kept nor a reset", "[c
     CHECK(resets(samples(kind, {100, 140, 100, 100}, true)) == 0);
     CHECK(resets(samples(kind, {100, 140, 3, 3}, true)) == 1);
   }
-  CHECK(samples(kWraps32, {4'294'967'290, 5, 5}, true).total == 4'294'967'301);  // a wrap settles like any rise
+  CHECK(samples(kWraps32, {4'294'967'290, 5}, true).total == 4'294'967'301);  // a wrap is none
+  CHECK(samples(kWraps32, {4'294'967'100, 4'294'967'290, 5, 5}, true).total == 4'294'967'301);
+  CHECK(samples(kWraps32, {100, 4'294'967'290, 200}, true).total == 4'294'967'496);
   CHECK(resets(samples(kWide, {100, 140, 110, 110})) == 1);                      // without sets it is one
+}
+
+TEST_CASE("where no sets are known, a fall to half or more of a 32-bit counter is a surplus that went away", "[core.counter_total]") {
+  const After released = samples(kWraps32, {100, 140, 110, 120, 150});
+  CHECK(released.total == 150);
+  CHECK(released.steps == std::vector{Step::first, Step::added, Step::surplus, Step::surplus, Step::added});
+  CHECK(samples(kWraps32, {100, 140, 110}).total == 140);  // what was shown is not taken back
+  CHECK(samples(kWraps32, {100, 50}).steps.back() == Step::surplus);
+  CHECK(samples(kWraps32, {101, 51}).steps.back() == Step::surplus);
+  CHECK(samples(kWraps32, {101, 50}).steps.back() == Step::waiting);
+  CHECK(samples(kWraps32, {1, 0}).steps.back() == Step::waiting);
+  // It wraps while it stands: 3,900,000,000 was true.
+  const After wrapped = samples(kWraps32, {3'900'000'000, 4'000'000'000, 3'900'000'000, 5});
+  CHECK(wrapped.total == 4'294'967'301);
+  CHECK(resets(wrapped) == 0);
+  // One summand's wrap is still that, and a reset a reset, also on the way back.
+  CHECK(samples(kWraps32, {9'000'000'000, 9'000'000'010 - k2to32}).total == 9'000'000'010);
+  CHECK(resets(samples(kWraps32, {4000, 3, 3})) == 1);
+  CHECK(resets(samples(kWraps32, {100, 140, 110, 3, 4})) == 1);
+  CHECK(samples(kWraps32, {100, 140, 110, 3, 4}).total == 141);
+  CHECK(samples(kWraps32, {100, 3, 60}).total == 157);
+  // Other counters have no sets.
+  CHECK(resets(samples(kWide, {100, 90, 90})) == 1);
+  CHECK(resets(samples(saturating(16), {100, 90, 90})) == 1);
 }
 
 TEST_CASE("after a gap in which 2^31 events were possible nothing is guessed", "[core.counter_total]") {

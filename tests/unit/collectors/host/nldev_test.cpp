@@ -295,6 +295,129 @@ TEST_CASE("port counters", "[host.nldev]") {
   CHECK(parse_counters(m.attributes()).error().code == ErrorCode::parse);
 }
 
+namespace {
+
+void put_counters(nlmsghdr* message, const NlCounters& counters) {
+  nest(message, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS | NLA_F_NESTED, [&] {
+    for (const auto& [name, value] : counters) {
+      nest(message, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY | NLA_F_NESTED, [&] {
+        mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, name.c_str());
+        mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, value);
+      });
+    }
+  });
+}
+
+void put_set(nlmsghdr* message, std::uint32_t id, std::uint32_t mode, std::initializer_list<std::uint32_t> members, const NlCounters& counters = {}) {
+  mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, 2);
+  mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_COUNTER_ID, id);
+  mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_MODE, mode);
+  nest(message, RDMA_NLDEV_ATTR_RES_QP | NLA_F_NESTED, [&] {
+    for (const std::uint32_t qpn : members) {
+      nest(message, RDMA_NLDEV_ATTR_RES_QP_ENTRY | NLA_F_NESTED, [&] { mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_LQPN, qpn); });
+    }
+  });
+  put_counters(message, counters);
+}
+
+// A message of a dump with these sets.
+Bytes sets_message(Messages& m, std::initializer_list<std::uint32_t> ids) {
+  nlmsghdr* header = m.begin(7);
+  mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+  nest(header, RDMA_NLDEV_ATTR_STAT_COUNTER, [&] {
+    for (const std::uint32_t id : ids) nest(header, RDMA_NLDEV_ATTR_STAT_COUNTER_ENTRY, [&] { put_set(header, id, 2, {100, 101}); });
+  });
+  return m.attributes();
+}
+
+}  // namespace
+
+TEST_CASE("how a port binds its queue pairs to counter sets", "[host.nldev]") {
+  using Kind = NlCounterMode::Kind;
+  Messages m;
+  nlmsghdr* header = m.begin(1);
+  CHECK(parse_counter_mode(m.attributes()).error().code == ErrorCode::parse);
+  mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_STAT_MODE, 0);
+  CHECK(parse_counter_mode(m.attributes()).value() == NlCounterMode{});
+  header = m.begin(1);
+  mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_STAT_MODE, 1);
+  mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK, 3);
+  CHECK(parse_counter_mode(m.attributes()).value() == NlCounterMode{.kind = Kind::automatic, .mask = 3});
+  mnl_attr_put_u32(m.begin(1), RDMA_NLDEV_ATTR_STAT_MODE, 2);
+  CHECK(parse_counter_mode(m.attributes()).value().kind == Kind::manual);
+  mnl_attr_put_u8(m.begin(1), RDMA_NLDEV_ATTR_STAT_MODE, 2);
+  CHECK(parse_counter_mode(m.attributes()).error().code == ErrorCode::parse);
+}
+
+TEST_CASE("a counter set", "[host.nldev]") {
+  using Kind = NlCounterMode::Kind;
+  Messages m;
+  nlmsghdr* header = m.begin(1);
+  put_set(header, 7, 2, {100, 104}, {{"packet_seq_err", 11}, {"np_cnp_sent", 0}});
+  auto set = parse_counter_set(m.attributes());
+  REQUIRE(set);
+  CHECK(set->id == CounterSetId{7});
+  CHECK(set->port == PortNum{2});
+  CHECK(set->mode == Kind::manual);
+  CHECK(set->members == std::vector{Qpn{100}, Qpn{104}});
+  CHECK(set->counters == NlCounters{{"packet_seq_err", 11}, {"np_cnp_sent", 0}});
+  CHECK_FALSE(set->type);
+  CHECK(set->tid == Pid{0});
+  CHECK(parse_counter_set_id(m.attributes()).value() == CounterSetId{7});
+
+  header = m.begin(1);
+  put_set(header, 8, 1, {});
+  mnl_attr_put_u8(header, RDMA_NLDEV_ATTR_RES_TYPE, 2);
+  mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_RES_PID, 4242);
+  set = parse_counter_set(m.attributes());
+  REQUIRE(set);
+  CHECK(set->mode == Kind::automatic);
+  CHECK(set->type == QpType::rc);
+  CHECK(set->tid == Pid{4242});
+  CHECK(set->members.empty());
+
+  SECTION("without what it cannot be without") {
+    header = m.begin(1);
+    CHECK(parse_counter_set_id(m.attributes()).error().code == ErrorCode::parse);
+    mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_STAT_COUNTER_ID, 7);
+    put_counters(header, {});
+    CHECK(parse_counter_set(m.attributes()).error().code == ErrorCode::parse);  // no mode
+    header = m.begin(1);
+    mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_STAT_COUNTER_ID, 7);
+    mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_STAT_MODE, 2);
+    CHECK(parse_counter_set(m.attributes()).error().code == ErrorCode::parse);  // no counters
+  }
+}
+
+TEST_CASE("a dump of counter sets ends where it stops to advance", "[host.nldev]") {
+  Messages m;
+  std::vector<NlCounterSet> rows;
+  CounterSetReader reader(100, rows);
+  REQUIRE(reader.take(sets_message(m, {})));
+  REQUIRE(reader.take(sets_message(m, {1, 2})));
+  REQUIRE(reader.take(sets_message(m, {})));
+  REQUIRE(reader.take(sets_message(m, {})));
+  REQUIRE(reader.take(sets_message(m, {3})));
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[2].id == CounterSetId{3});
+  REQUIRE(reader.take(sets_message(m, {})));
+  REQUIRE(reader.take(sets_message(m, {})));
+  CHECK(reader.take(sets_message(m, {})).error().code == ErrorCode::limit);
+  CHECK(rows.size() == 3);
+}
+
+TEST_CASE("a dump of counter sets has a most of sets and of members", "[host.nldev]") {
+  Messages m;
+  std::vector<NlCounterSet> rows;
+  CounterSetReader few(4, rows);  // members, two a set
+  CHECK(few.take(sets_message(m, {1, 2, 3})).error().code == ErrorCode::limit);
+  CHECK(rows.size() == 2);
+  rows.clear();
+  CounterSetReader one(2, rows);
+  CHECK(one.take(sets_message(m, {1})));
+  CHECK(one.take(sets_message(m, {2})).error().code == ErrorCode::limit);
+}
+
 TEST_CASE("attributes that are cut off anywhere are an error, never a crash", "[host.nldev]") {
   Messages m;
   nlmsghdr* header = m.begin(1);
@@ -458,6 +581,9 @@ TEST_CASE("damaged datagrams never crash and never exceed the bounds", "[host.nl
       mnl_attr_put_u64(header, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, 1);
     });
   });
+  nest(header, RDMA_NLDEV_ATTR_STAT_COUNTER, [&] {
+    nest(header, RDMA_NLDEV_ATTR_STAT_COUNTER_ENTRY, [&] { put_set(header, 7, 1, {100, 101}, {{"out_of_sequence", 1}}); });
+  });
   m.error(7, NLMSG_DONE, 0);
   const Bytes whole = m.datagram();
   std::mt19937 random(20240229);  // a fixed seed: the same bytes in every run
@@ -467,6 +593,8 @@ TEST_CASE("damaged datagrams never crash and never exceed the bounds", "[host.nl
     if (random() % 4 == 0) bytes.resize(random() % bytes.size());
     AnswerReader reader = dump_reader();
     std::vector<QpRow> rows;
+    std::vector<NlCounterSet> sets;
+    CounterSetReader set_reader(3, sets);
     (void)reader.feed(bytes, [&](Bytes attributes) -> Result<> {
       (void)parse_device(attributes);
       (void)parse_port(attributes);
@@ -474,8 +602,12 @@ TEST_CASE("damaged datagrams never crash and never exceed the bounds", "[host.nl
       (void)parse_queue_pair_count(attributes);
       (void)parse_counters(attributes);
       (void)parse_queue_pairs(attributes, 3, rows);
+      (void)parse_counter_mode(attributes);
+      (void)parse_counter_set(attributes);
+      (void)set_reader.take(attributes);
       return {};
     });
+    REQUIRE(sets.size() <= 3);
     REQUIRE(rows.size() <= 3);
   }
 }
