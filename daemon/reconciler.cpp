@@ -131,6 +131,10 @@ Result<bool> Reconciler::counts_differ(DeviceIndex index, Device& device) {
 
 Result<> Reconciler::begin_dump(DeviceIndex index, Device& device, QpTable::Why why) {
   const BootTime began = hooks_.now();
+  if (!device.budget->may_ask(CommandBudget::Use::queue_pairs, began)) {
+    device.budget->put_off();
+    return {};
+  }
   device.last_dump = began;  // one that fails counts too: a broken device is not asked again and again
   auto dumping = source_.dump(index);
   if (!dumping) return std::unexpected(std::move(dumping.error()));
@@ -144,9 +148,8 @@ Result<> Reconciler::begin_dump(DeviceIndex index, Device& device, QpTable::Why 
   return go_on_dumping(index, device);
 }
 
-// At least one piece, so that a dump that has begun comes to its end however little there is to spend.
 Result<> Reconciler::go_on_dumping(DeviceIndex index, Device& device) {
-  do {
+  while (device.dumping && device.budget->may_ask(CommandBudget::Use::queue_pairs, hooks_.now())) {
     auto piece = device.dumping->next();
     // What happened before the piece's last row is in the ring by now; applied first, it explains the rows.
     hooks_.drain();
@@ -164,7 +167,7 @@ Result<> Reconciler::go_on_dumping(DeviceIndex index, Device& device) {
       end_dump(device, true);
       device.seeded = true;
     }
-  } while (device.dumping && room(device) > 0);
+  }
   if (device.dumping) device.budget->put_off();
   return {};
 }
