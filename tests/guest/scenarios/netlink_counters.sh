@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# LIMIT: 150
+# LIMIT: 200
 # hw_counters by netlink on the look-alike of mlx5: every value is that of sysfs, a sample asks the card once for each port, switchdev mode
 # falls back to the files, and totals stay exact while queue pairs move into counter sets, count there and take them away.
 # shellcheck source=tests/guest/scenarios/lib.sh
