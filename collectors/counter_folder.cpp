@@ -12,7 +12,7 @@
 namespace qpscope {
 
 std::optional<std::string_view> PolledFile::read(std::span<char> buffer, Reading& out, std::string_view source, unsigned commands) {
-  if (!back_off_.due(out.now())) {
+  if (error_ && !back_off_.due(out.now())) {
     out.not_tried(*error_);
     return std::nullopt;
   }
@@ -20,6 +20,7 @@ std::optional<std::string_view> PolledFile::read(std::span<char> buffer, Reading
   auto text = file_.read(buffer);
   if (text) {
     back_off_.succeeded();
+    error_.reset();
     return *text;
   }
   out.failed(source, text.error());
@@ -43,9 +44,10 @@ CounterFolder::CounterFolder(const Host& host, const std::string& path, std::str
 }
 
 std::optional<std::string_view> CounterFolder::read(Named& one, std::span<char> buffer, Reading& out) {
-  const BootTime began = out.now();
-  const auto text = one.file.read(buffer, out, source_, cost_.commands(began));
-  if (text) cost_.has_read(began, out.now(), &one == &files_.front());
+  const auto text = one.file.read(buffer, out, source_, cost_.commands(now_));
+  if (!cost_.cached()) return text;
+  const BootTime began = std::exchange(now_, out.now());
+  if (text) cost_.has_read(began, now_, &one == &files_.front());
   return text;
 }
 
@@ -57,8 +59,9 @@ void CounterFolder::read(Reading& out, const Take& take) {
   }
   std::array<char, 64> buffer;
   bool first_can = false;  // be read: else reading it again would only fail again
+  if (cost_.cached()) now_ = out.now();
   for (Named& one : files_) {
-    if (first_can && cost_.first_again(out.now())) first_can = read(files_.front(), buffer, out).has_value();
+    if (first_can && cost_.first_again(now_)) first_can = read(files_.front(), buffer, out).has_value();
     const auto text = read(one, buffer, out);
     if (&one == &files_.front()) first_can = text.has_value();
     if (!text) continue;

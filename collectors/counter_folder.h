@@ -57,6 +57,7 @@ class CounterFolder {
   std::string source_;
   std::vector<Named> files_;
   ReadCost cost_;
+  BootTime now_;  // when the last read ended: where there is a cache, whose age decides
   std::optional<Error> unlisted_;  // counted once, on the first read: the folder is listed again when the device's shape changes
   bool counted_ = false;
 };

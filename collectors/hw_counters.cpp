@@ -17,7 +17,8 @@
 namespace qpscope {
 namespace {
 
-constexpr MetricDef kCounter{"qpscope_hw_counters_total", MetricType::counter, "A port's hardware counter by its kernel name (RDMA netlink STAT_GET, else sysfs ports/N/hw_counters).",
+constexpr MetricDef kCounter{"qpscope_hw_counters_total", MetricType::counter,
+                             "A port's hardware counter by its kernel name (RDMA netlink STAT_GET, else sysfs ports/N/hw_counters).",
                              LabelNames{"device", "port", "counter"}};
 constexpr MetricDef kDeviceCounter{"qpscope_device_hw_counters_total", MetricType::counter,
                                    "A device's hardware counter by its kernel name (sysfs hw_counters of the device).", LabelNames{"device", "counter"}};

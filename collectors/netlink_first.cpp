@@ -7,13 +7,14 @@ namespace qpscope {
 
 bool NetlinkFirst::due(Reading& out) {
   if (never_) return false;
-  if (back_off_.due(out.now())) return true;
+  if (!error_ || back_off_.due(out.now())) return true;
   if (!files_) out.not_tried(*error_);
   return false;
 }
 
 void NetlinkFirst::succeeded() {
   back_off_.succeeded();
+  error_.reset();
   files_ = false;
 }
 

@@ -18,6 +18,7 @@ class ReadCost {
   // A read asks only where the cache is too old. `first_alone`: no other file renews it.
   static ReadCost cached(unsigned commands, bool first_alone) { return {commands, true, first_alone}; }
 
+  bool cached() const { return cached_; }  // else no time matters
   void lifespan(double seconds) { lifespan_ = seconds; }
 
   // Of a read at `now`. Of files in whose time the cache ends each counts, though one may still be served.

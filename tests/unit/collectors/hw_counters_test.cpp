@@ -112,9 +112,9 @@ TEST_CASE("hardware counters by files: one pass of the card serves them, unless 
   bench.pass();
   CHECK(bench.hw.size() == 5);
   CHECK(bench.commands == 3);
-  // The clock is looked at five times a file. The cache serves the second; with the third it may have ended; then the first is read again,
-  // which serves the rest.
-  bench.step = 0.0015;
+  // The clock is looked at twice a file. The cache serves the second and the third; with the fourth it may have ended; then the first is
+  // read again, which serves the fifth.
+  bench.step = 0.0026;
   bench.pass();
   CHECK(bench.hw.size() == 5);
   CHECK(bench.commands == 9);
