@@ -15,6 +15,20 @@ static __always_inline __u32 qp_port(const struct ib_qp *qp)
 	return BPF_CORE_READ_BITFIELD_PROBED(qp, port);
 }
 
+/* u8 in 5.10, u32 later (rdma_counter.h). */
+static __always_inline __u32 counter_port(const struct rdma_counter *counter)
+{
+	return BPF_CORE_READ_BITFIELD_PROBED(counter, port);
+}
+
+/* Bit N set: counter N is optional and off. NULL before optional counters came (absent in 5.10, there in 6.1). */
+static __always_inline const void *disabled_counters(const struct rdma_hw_stats *stats)
+{
+	if (!bpf_core_field_exists(stats->is_disabled))
+		return NULL;
+	return BPF_CORE_READ(stats, is_disabled);
+}
+
 /* restrack.h: no_track came after 5.10 (it is in 5.15); before, everything is tracked. */
 static __always_inline bool restrack_no_track(const struct rdma_restrack_entry *res)
 {

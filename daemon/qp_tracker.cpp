@@ -128,6 +128,7 @@ void QpTracker::fill(Snapshot& snapshot) {
 void QpTracker::on_event(Event&& event) {
   if (const auto* changed = std::get_if<CgroupChanged>(&event)) return cgroups_.apply(*changed);
   if (auto* created = std::get_if<QpCreated>(&event)) return on_created(*created);
+  if (std::holds_alternative<CounterReleased>(event)) return;  // no queue pair's: the events thread has counted it
   const std::lock_guard lock(table_mutex_);
   if (const auto* modified = std::get_if<QpModified>(&event)) {
     table_.apply(*modified);
