@@ -124,7 +124,6 @@ void QpTracker::fill(Snapshot& snapshot) {
       {.totals = table_.totals(), .records = *records_, .tenants = *snapshot.tenants, .devices = *snapshot.devices})));
 }
 
-// On the events thread: no files, no waiting.
 void QpTracker::on_event(Event&& event) {
   if (const auto* changed = std::get_if<CgroupChanged>(&event)) return cgroups_.apply(*changed);
   if (auto* created = std::get_if<QpCreated>(&event)) return on_created(*created);
