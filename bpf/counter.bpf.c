@@ -30,12 +30,12 @@ static __always_inline void read_values(struct ev_counter_released *ev, const st
 }
 
 /* It is called for every object that goes, memory regions included: out at once if it is no counter set. */
-static __always_inline int on_restrack_del(const struct rdma_restrack_entry *res)
+static __always_inline int on_restrack_del(const struct rdma_restrack_entry *res, bool typed)
 {
 	const struct rdma_counter *counter = (const void *)res - bpf_core_field_offset(struct rdma_counter, res);
 	struct ev_counter_released *ev;
 
-	if (BPF_CORE_READ(res, type) != RDMA_RESTRACK_COUNTER)
+	if (GET(typed, res, type) != RDMA_RESTRACK_COUNTER)
 		return 0;
 	ev = reserve_event(EV_COUNTER_RELEASED, sizeof(*ev), __builtin_offsetof(struct ev_counter_released, values));
 	if (!ev)
@@ -51,11 +51,11 @@ static __always_inline int on_restrack_del(const struct rdma_restrack_entry *res
 SEC("fentry/rdma_restrack_del")
 int BPF_PROG(counter_del_fe, struct rdma_restrack_entry *res)
 {
-	return on_restrack_del(res);
+	return on_restrack_del(res, true);
 }
 
 SEC("kprobe/rdma_restrack_del")
 int BPF_KPROBE(counter_del_kp, struct rdma_restrack_entry *res)
 {
-	return on_restrack_del(res);
+	return on_restrack_del(res, false);
 }
