@@ -21,7 +21,7 @@ struct {
 static __always_inline bool is_owner_hierarchy(const struct cgroup *cgrp)
 {
 	const struct task_struct *task = (const void *)bpf_get_current_task();
-	const struct cgroup *v1 = owner_v1_cgroup(BPF_CORE_READ(task, cgroups));
+	const struct cgroup *v1 = owner_v1_cgroup(BPF_CORE_READ(task, cgroups), false);
 
 	if (v1)
 		return BPF_CORE_READ(v1, root) == BPF_CORE_READ(cgrp, root);

@@ -144,6 +144,19 @@ std::optional<Event> cgroup_changed(std::span<const std::byte> record) {
   }
 }
 
+std::optional<Event> counter_released(std::span<const std::byte> record) {
+  const auto ev = wire<ev_counter_released>(record);
+  if (!ev) return std::nullopt;
+  CounterReleased out{.at = {ev->head.time}, .device = {ev->dev_index}, .port = {ev->port}, .counter_id = ev->id, .values = {}};
+  out.truncated = ev->num_counters > EV_COUNTER_VALUES;
+  out.values.resize(out.truncated ? EV_COUNTER_VALUES : ev->num_counters);
+  for (std::size_t i = 0; i < out.values.size(); ++i) {
+    const bool disabled = (ev->disabled[i / 64] >> (i % 64) & 1) != 0;
+    if (!disabled) out.values[i] = ev->values[i];
+  }
+  return out;
+}
+
 }  // namespace
 
 std::optional<Event> decode(std::span<const std::byte> record) {
@@ -162,6 +175,8 @@ std::optional<Event> decode(std::span<const std::byte> record) {
       return call_failed(record);
     case EV_CGROUP:
       return cgroup_changed(record);
+    case EV_COUNTER_RELEASED:
+      return counter_released(record);
     default:
       return std::nullopt;
   }

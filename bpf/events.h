@@ -12,6 +12,7 @@
 #define EV_QP_DESTROY 3
 #define EV_CALL_FAILED 4
 #define EV_CGROUP 5
+#define EV_COUNTER_RELEASED 6
 
 struct ev_head {
 	__u64 time; /* CLOCK_BOOTTIME, nanoseconds */
@@ -115,6 +116,20 @@ struct ev_cgroup {
 	char path[EV_PATH_LEN];
 };
 
+#define EV_COUNTER_VALUES 128
+#define EV_COUNTER_WORDS (EV_COUNTER_VALUES / 64)
+
+/* A counter set's values by their index in struct rdma_hw_stats; what lies behind the last of them is not cleared. */
+struct ev_counter_released {
+	struct ev_head head;
+	__u32 dev_index; /* ib_device.index */
+	__u32 port;
+	__u32 id;	    /* rdma_counter.id */
+	__u32 num_counters; /* as the set has it; only the first EV_COUNTER_VALUES are here */
+	__u64 disabled[EV_COUNTER_WORDS]; /* bit N: value N is of an optional counter that is off */
+	__u64 values[EV_COUNTER_VALUES];
+};
+
 #ifdef __cplusplus
 #define EV_ASSERT_SIZE(type, size) static_assert(sizeof(struct type) == (size), #type)
 #else
@@ -128,4 +143,5 @@ EV_ASSERT_SIZE(ev_qp_modify, 112);
 EV_ASSERT_SIZE(ev_qp_destroy, 48);
 EV_ASSERT_SIZE(ev_call_failed, 32);
 EV_ASSERT_SIZE(ev_cgroup, 544);
+EV_ASSERT_SIZE(ev_counter_released, 1072);
 #undef EV_ASSERT_SIZE

@@ -77,8 +77,8 @@ static __always_inline void count_loss(__u32 reason)
 		__sync_fetch_and_add(n, 1);
 }
 
-/* Room for one event, cleared and with its head filled; NULL when the ring is full, which is then counted. */
-static __always_inline void *reserve_event(__u16 kind, __u16 len)
+/* Room for one event, its first bytes cleared and its head filled; NULL when the ring is full, which is then counted. */
+static __always_inline void *reserve_event(__u16 kind, __u16 len, __u16 cleared)
 {
 	struct ev_head *head = bpf_ringbuf_reserve(&events, len, 0);
 
@@ -86,11 +86,11 @@ static __always_inline void *reserve_event(__u16 kind, __u16 len)
 		count_loss(LOSS_RING_FULL);
 		return NULL;
 	}
-	__builtin_memset(head, 0, len);
+	__builtin_memset(head, 0, cleared);
 	head->time = bpf_ktime_get_boot_ns();
 	head->kind = kind;
 	head->len = len;
 	return head;
 }
 
-#define RESERVE(kind, type) ((struct type *)reserve_event(kind, sizeof(struct type)))
+#define RESERVE(kind, type) ((struct type *)reserve_event(kind, sizeof(struct type), sizeof(struct type)))

@@ -45,7 +45,6 @@ ObjectPtr open_object() {
 
 std::string how(const Alternative& programs) {
   const Program& first = programs.front();
-  if (first.trampoline()) return "fexit";
   return first.kprobe() ? "kprobe" : first.kind;
 }
 

@@ -32,7 +32,7 @@ struct Program {
 };
 using Alternative = std::vector<Program>;
 
-std::string how(const Alternative& programs);     // "fexit", "kprobe", "raw_tp"
+std::string how(const Alternative& programs);     // "fexit", "fentry", "kprobe", "raw_tp"
 std::string target(const Alternative& programs);  // "ib_modify_qp,ib_modify_qp_with_udata"
 
 class Choice {

@@ -25,7 +25,7 @@ struct ProbeOptions {
 // One line of --check and one sample of qpscope_probe_attached.
 struct ProbeStatus {
   std::string probe;   // "qp_create"
-  std::string how;     // "fexit", "kprobe", "raw_tp", "off"
+  std::string how;     // "fexit", "fentry", "kprobe", "raw_tp", "off"
   std::string target;  // kernel symbol or tracepoint
   bool attached = false;
   bool waiting = false;  // not attached only because the module is not loaded: no fault

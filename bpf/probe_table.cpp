@@ -12,6 +12,7 @@ constexpr Alternatives kModify = {"qp_modify_fx", "qp_modify_kr qp_modify_kp", "
 constexpr Alternatives kCreate = {"qp_create_fx", "qp_create_kp"};
 constexpr Alternatives kNewUser = {"qp_new_user_fx", "qp_new_user_kr qp_new_user_kp"};
 constexpr Alternatives kNewKernel = {"qp_new_kern_fx", "qp_new_kern_kr qp_new_kern_kp"};
+constexpr Alternatives kCounterDel = {"counter_del_fe", "counter_del_kp"};
 constexpr Alternatives kMkdir = {"cgroup_mkdir"};
 constexpr Alternatives kRename = {"cgroup_rename"};
 constexpr Alternatives kRmdir = {"cgroup_rmdir"};
@@ -20,6 +21,7 @@ constexpr ProbeRow kRows[] = {
     {"cgroup_mkdir", Feature::cgroups, kMkdir},
     {"cgroup_rename", Feature::cgroups, kRename},
     {"cgroup_rmdir", Feature::cgroups, kRmdir},
+    {"counter_del", Feature::counter_sets, kCounterDel},
     {"qp_destroy", Feature::qp, kDestroy},
     {"qp_modify", Feature::qp, kModify},
     {"qp_create", Feature::qp, kCreate},

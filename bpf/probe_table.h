@@ -8,9 +8,10 @@
 namespace qpscope {
 
 enum class Feature : unsigned char {
-  qp,           // create, modify and destroy, all or none: a table that sees QPs come but not go would lie
-  qp_failures,  // needs ib_core, but each probe is good by itself
-  cgroups,      // the core kernel only
+  qp,            // create, modify and destroy, all or none: a table that sees QPs come but not go would lie
+  qp_failures,   // needs ib_core, but each probe is good by itself
+  counter_sets,  // the same
+  cgroups,       // the core kernel only
 };
 
 struct ProbeRow {

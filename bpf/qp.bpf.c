@@ -15,13 +15,23 @@
 
 /* Create: rdma_restrack_add sees every QP once its number is known, before anybody else can have it. */
 
-static __always_inline int on_restrack_add(const struct rdma_restrack_entry *res, bool at_exit)
+static __always_inline int on_restrack_add(const struct rdma_restrack_entry *res, bool trampoline)
 {
 	const struct ib_qp *qp = (const void *)res - bpf_core_field_offset(struct ib_qp, res);
+	struct ev_qp_create *ev;
+	__u64 serial;
 
-	if (BPF_CORE_READ(res, type) != RDMA_RESTRACK_QP)
+	if (GET(trampoline, res, type) != RDMA_RESTRACK_QP)
 		return 0;
-	send_create(qp, assign_serial(qp, at_exit), 0, at_exit);
+	serial = assign_serial(qp, trampoline);
+	ev = RESERVE(EV_QP_CREATE, ev_qp_create);
+	if (!ev)
+		return 0;
+	/* The trampoline is at the function's exit. */
+	read_qp(&ev->qp, qp, trampoline, false);
+	ev->qp.serial = serial;
+	read_owner(&ev->owner, res, trampoline);
+	bpf_ringbuf_submit(ev, 0);
 	return 0;
 }
 
@@ -39,11 +49,9 @@ int BPF_KPROBE(qp_create_kp, struct rdma_restrack_entry *res)
 
 /* A create that failed: the result of the two exported functions is an errno as a pointer. */
 
-static __always_inline int on_create_result(__u32 dev_index, long result)
+static __always_inline bool is_error(long result)
 {
-	if (result < 0 && result >= -4095)
-		send_failed(EV_CALL_CREATE, dev_index, result);
-	return 0;
+	return result < 0 && result >= -4095;
 }
 
 static __always_inline int on_create_entry(struct pt_regs *ctx, const struct ib_device *dev)
@@ -58,14 +66,18 @@ static __always_inline int on_create_return(long result)
 {
 	struct flight f;
 
-	return flight_end(VERB_CREATE, &f) ? on_create_result(f.dev_index, result) : 0;
+	if (flight_end(VERB_CREATE, &f) && is_error(result))
+		send_failed(EV_CALL_CREATE, f.dev_index, result);
+	return 0;
 }
 
 SEC("fexit/ib_create_qp_user")
 int BPF_PROG(qp_new_user_fx, struct ib_device *dev, struct ib_pd *pd, void *attr, void *udata, void *uobj, void *caller,
 	     long result)
 {
-	return on_create_result(BPF_CORE_READ(dev, index), result);
+	if (is_error(result))
+		send_failed(EV_CALL_CREATE, dev->index, result);
+	return 0;
 }
 
 SEC("kprobe/ib_create_qp_user")
@@ -83,7 +95,9 @@ int BPF_KRETPROBE(qp_new_user_kr, long result)
 SEC("fexit/ib_create_qp_kernel")
 int BPF_PROG(qp_new_kern_fx, struct ib_pd *pd, void *attr, void *caller, long result)
 {
-	return on_create_result(BPF_CORE_READ(pd, device, index), result);
+	if (is_error(result))
+		send_failed(EV_CALL_CREATE, pd->device->index, result);
+	return 0;
 }
 
 SEC("kprobe/ib_create_qp_kernel")
@@ -101,19 +115,20 @@ int BPF_KRETPROBE(qp_new_kern_kr, long result)
 /* Modify: at the return, when it is known whether it counts and the address is resolved. */
 
 /* Where the packets go. The attribute's own sgid_attr is unset again at the end of _ib_modify_qp; the QP keeps its own. */
-static __always_inline void read_address(struct ev_qp_modify *ev, const struct ib_qp *qp, const struct ib_qp_attr *attr)
+static __always_inline void read_address(struct ev_qp_modify *ev, const struct ib_qp *qp, const struct ib_qp_attr *attr,
+					 bool typed)
 {
-	enum rdma_ah_attr_type type = BPF_CORE_READ(attr, ah_attr.type);
-	const struct ib_gid_attr *sgid = BPF_CORE_READ(qp, av_sgid_attr);
+	enum rdma_ah_attr_type type = GET(typed, attr, ah_attr.type);
+	const struct ib_gid_attr *sgid = GET(typed, qp, av_sgid_attr);
 
 	if (type == RDMA_AH_ATTR_TYPE_IB) {
 		ev->has |= EV_HAS_DLID;
-		ev->dlid = BPF_CORE_READ(attr, ah_attr.ib.dlid);
+		ev->dlid = GET(typed, attr, ah_attr.ib.dlid);
 	}
-	if (type != RDMA_AH_ATTR_TYPE_ROCE && !(BPF_CORE_READ(attr, ah_attr.ah_flags) & IB_AH_GRH))
+	if (type != RDMA_AH_ATTR_TYPE_ROCE && !(GET(typed, attr, ah_attr.ah_flags) & IB_AH_GRH))
 		return;
 	ev->has |= EV_HAS_GRH;
-	ev->traffic_class = BPF_CORE_READ(attr, ah_attr.grh.traffic_class);
+	ev->traffic_class = GET(typed, attr, ah_attr.grh.traffic_class);
 	BPF_CORE_READ_INTO(&ev->dgid, attr, ah_attr.grh.dgid.raw);
 	if (sgid) {
 		ev->has |= EV_HAS_SGID;
@@ -123,23 +138,39 @@ static __always_inline void read_address(struct ev_qp_modify *ev, const struct i
 
 /* Only what the mask names: the rest of the attributes is what the caller left there. */
 static __always_inline void read_attributes(struct ev_qp_modify *ev, const struct ib_qp *qp,
-					    const struct ib_qp_attr *attr, __u32 mask)
+					    const struct ib_qp_attr *attr, __u32 mask, bool typed)
 {
 	ev->attr_mask = mask;
 	if (mask & IB_QP_STATE)
-		ev->state = BPF_CORE_READ(attr, qp_state);
+		ev->state = GET(typed, attr, qp_state);
 	if (mask & IB_QP_DEST_QPN)
-		ev->dest_qpn = BPF_CORE_READ(attr, dest_qp_num);
+		ev->dest_qpn = GET(typed, attr, dest_qp_num);
 	if (mask & IB_QP_PATH_MTU)
-		ev->path_mtu = BPF_CORE_READ(attr, path_mtu);
+		ev->path_mtu = GET(typed, attr, path_mtu);
 	if (mask & IB_QP_TIMEOUT)
-		ev->timeout = BPF_CORE_READ(attr, timeout);
+		ev->timeout = GET(typed, attr, timeout);
 	if (mask & IB_QP_RETRY_CNT)
-		ev->retry_cnt = BPF_CORE_READ(attr, retry_cnt);
+		ev->retry_cnt = GET(typed, attr, retry_cnt);
 	if (mask & IB_QP_RNR_RETRY)
-		ev->rnr_retry = BPF_CORE_READ(attr, rnr_retry);
+		ev->rnr_retry = GET(typed, attr, rnr_retry);
 	if (mask & IB_QP_AV)
-		read_address(ev, qp, attr);
+		read_address(ev, qp, attr, typed);
+}
+
+/* A QP that was there before the probes, at its first sight. */
+static __always_inline __u64 found_qp(const struct ib_qp *qp, bool trampoline)
+{
+	__u64 serial = assign_serial(qp, trampoline);
+	struct ev_qp_create *ev = serial ? RESERVE(EV_QP_CREATE, ev_qp_create) : NULL;
+
+	if (!ev)
+		return serial;
+	read_qp(&ev->qp, qp, true, trampoline);
+	ev->qp.serial = serial;
+	ev->qp.flags |= EV_QP_FOUND;
+	read_owner(&ev->owner, &qp->res, trampoline);
+	bpf_ringbuf_submit(ev, 0);
+	return serial;
 }
 
 static __always_inline int on_modify(const struct ib_qp *qp, const struct ib_qp_attr *attr, __u32 mask, long result,
@@ -149,21 +180,18 @@ static __always_inline int on_modify(const struct ib_qp *qp, const struct ib_qp_
 	__u64 serial;
 
 	if (result) {
-		send_failed(EV_CALL_MODIFY, BPF_CORE_READ(qp, device, index), result);
+		send_failed(EV_CALL_MODIFY, GET_VIA(trampoline, qp, device, index), result);
 		return 0;
 	}
 	serial = find_serial(qp);
-	if (!serial) {
-		serial = assign_serial(qp, trampoline);
-		if (serial)
-			send_create(qp, serial, EV_QP_FOUND, true);
-	}
+	if (!serial)
+		serial = found_qp(qp, trampoline);
 	ev = RESERVE(EV_QP_MODIFY, ev_qp_modify);
 	if (!ev)
 		return 0;
-	read_qp(&ev->qp, qp, true);
+	read_qp(&ev->qp, qp, true, trampoline);
 	ev->qp.serial = serial;
-	read_attributes(ev, qp, attr, mask);
+	read_attributes(ev, qp, attr, mask, trampoline);
 	bpf_ringbuf_submit(ev, 0);
 	return 0;
 }
@@ -209,13 +237,13 @@ int BPF_KRETPROBE(qp_modify_kr, int result)
 SEC("fexit/ib_modify_qp_with_udata")
 int BPF_PROG(qp_mod_user_fx, struct ib_qp *qp, struct ib_qp_attr *attr, int mask, void *udata, int result)
 {
-	return on_modify(BPF_CORE_READ(qp, real_qp), attr, mask, result, true);
+	return on_modify(qp->real_qp, attr, mask, result, true);
 }
 
 SEC("fexit/ib_modify_qp")
 int BPF_PROG(qp_mod_kern_fx, struct ib_qp *qp, struct ib_qp_attr *attr, int mask, int result)
 {
-	return on_modify(BPF_CORE_READ(qp, real_qp), attr, mask, result, true);
+	return on_modify(qp->real_qp, attr, mask, result, true);
 }
 
 SEC("kprobe/ib_modify_qp_with_udata")
@@ -248,14 +276,14 @@ int BPF_KRETPROBE(qp_mod_kern_kr, int result)
  * still the old QP's. A shared handle (real_qp is another) is ignored: the call for the real QP comes by itself.
  */
 
-static __always_inline bool destroy_begin(struct flight *f, const struct ib_qp *qp)
+static __always_inline bool destroy_begin(struct flight *f, const struct ib_qp *qp, bool typed)
 {
 	__u64 pointer = (__u64)qp;
 
-	if (BPF_CORE_READ(qp, real_qp) != qp)
+	if (GET(typed, qp, real_qp) != qp)
 		return false;
 	f->qp = pointer;
-	read_qp(&f->id, qp, true);
+	read_qp(&f->id, qp, true, typed);
 	f->id.serial = find_serial(qp);
 	bpf_map_delete_elem(&qp_serials, &pointer);
 	return true;
@@ -286,7 +314,7 @@ int BPF_PROG(qp_destroy_fe, struct ib_qp *qp)
 	struct flight_key key = { .tid = current_tid(), .frame = (__u64)qp };
 	struct flight f = {};
 
-	if (destroy_begin(&f, qp))
+	if (destroy_begin(&f, qp, true))
 		flight_store(&key, &f);
 	return 0;
 }
@@ -309,7 +337,7 @@ int BPF_KPROBE(qp_destroy_kp, struct ib_qp *qp)
 {
 	struct flight f = { .sp = PT_REGS_SP(ctx) };
 
-	if (destroy_begin(&f, qp))
+	if (destroy_begin(&f, qp, false))
 		flight_begin(VERB_DESTROY, &f);
 	return 0;
 }

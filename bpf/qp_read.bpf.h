@@ -45,60 +45,48 @@ static __always_inline __u64 find_serial(const struct ib_qp *qp)
 }
 
 /* `inside`: the restrack entry has been through rdma_restrack_add, so that `valid` says whether netlink lists it. */
-static __always_inline void read_qp(struct ev_qp *out, const struct ib_qp *qp, bool inside)
+static __always_inline void read_qp(struct ev_qp *out, const struct ib_qp *qp, bool inside, bool typed)
 {
-	bool tracked = !restrack_no_track(&qp->res);
+	const struct rdma_restrack_entry *res = &qp->res;
+	bool tracked = !restrack_no_track(res, typed);
 
 	if (inside)
-		tracked = tracked && BPF_CORE_READ(qp, res.valid);
-	out->dev_index = BPF_CORE_READ(qp, device, index);
-	out->qpn = BPF_CORE_READ(qp, qp_num);
-	out->type = BPF_CORE_READ(qp, qp_type);
-	out->port = qp_port(qp);
+		tracked = tracked && GET(typed, res, valid);
+	out->dev_index = GET_VIA(typed, qp, device, index);
+	out->qpn = GET(typed, qp, qp_num);
+	out->type = GET(typed, qp, qp_type);
+	out->port = qp_port(qp, typed);
 	out->flags = tracked ? EV_QP_TRACKED : 0;
 }
 
-static __always_inline void read_task(struct ev_owner *out, const struct task_struct *task)
+static __always_inline void read_task(struct ev_owner *out, const struct task_struct *task, bool typed)
 {
-	const struct css_set *set = BPF_CORE_READ(task, cgroups);
-	const struct cgroup *cgrp = owner_v1_cgroup(set);
+	const struct css_set *set = GET(typed, task, cgroups);
+	const struct cgroup *cgrp = owner_v1_cgroup(set, typed);
 
 	out->flags = EV_OWNER_KNOWN | EV_OWNER_USER;
 	if (cgrp)
 		out->flags |= EV_OWNER_CGROUP_V1;
 	else
-		cgrp = BPF_CORE_READ(set, dfl_cgrp);
-	out->cgroup = BPF_CORE_READ(cgrp, kn, id);
-	out->tid = BPF_CORE_READ(task, pid);
-	out->tgid = BPF_CORE_READ(task, tgid);
-	BPF_CORE_READ_STR_INTO(&out->comm, task, comm);
+		cgrp = GET(typed, set, dfl_cgrp);
+	out->cgroup = GET_VIA(typed, cgrp, kn, id);
+	out->tid = GET(typed, task, pid);
+	out->tgid = GET(typed, task, tgid);
+	BPF_CORE_READ_INTO(&out->comm, task, comm);
 }
 
-static __always_inline void read_owner(struct ev_owner *out, const struct ib_qp *qp)
+static __always_inline void read_owner(struct ev_owner *out, const struct rdma_restrack_entry *res, bool typed)
 {
-	const struct task_struct *task = BPF_CORE_READ(qp, res.task);
-	const char *kern_name = BPF_CORE_READ(qp, res.kern_name);
+	const struct task_struct *task = GET(typed, res, task);
+	const char *kern_name = GET(typed, res, kern_name);
 
-	if (BPF_CORE_READ(qp, res.user)) {
+	if (GET(typed, res, user)) {
 		if (task)
-			read_task(out, task);
+			read_task(out, task, typed);
 	} else if (kern_name) {
 		out->flags = EV_OWNER_KNOWN;
 		bpf_probe_read_kernel_str(out->kern_name, sizeof(out->kern_name), kern_name);
 	}
-}
-
-static __always_inline void send_create(const struct ib_qp *qp, __u64 serial, __u32 flags, bool inside)
-{
-	struct ev_qp_create *ev = RESERVE(EV_QP_CREATE, ev_qp_create);
-
-	if (!ev)
-		return;
-	read_qp(&ev->qp, qp, inside);
-	ev->qp.serial = serial;
-	ev->qp.flags |= flags;
-	read_owner(&ev->owner, qp);
-	bpf_ringbuf_submit(ev, 0);
 }
 
 static __always_inline void send_failed(__u32 call, __u32 dev_index, long result)

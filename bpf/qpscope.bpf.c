@@ -3,7 +3,8 @@
  * The one object: subjects share the ring and the maps, so they are compiled as one unit. (Static linking with
  * `bpftool gen object` would want extern map declarations in each subject and gives nothing for it.)
  */
-#include "bpf/cgroup.bpf.c" /* NOLINT(bugprone-suspicious-include) */
-#include "bpf/qp.bpf.c"	    /* NOLINT(bugprone-suspicious-include) */
+#include "bpf/cgroup.bpf.c"  /* NOLINT(bugprone-suspicious-include) */
+#include "bpf/counter.bpf.c" /* NOLINT(bugprone-suspicious-include) */
+#include "bpf/qp.bpf.c"	     /* NOLINT(bugprone-suspicious-include) */
 
 char LICENSE[] SEC("license") = "GPL";

@@ -11,7 +11,7 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-enum rdma_restrack_type { RDMA_RESTRACK_QP = 2 };
+enum rdma_restrack_type { RDMA_RESTRACK_QP = 2, RDMA_RESTRACK_COUNTER = 6 };
 enum ib_qp_state { IB_QPS_RESET };
 enum ib_qp_type { IB_QPT_SMI };
 enum ib_mtu { IB_MTU_256 = 1 };
@@ -93,6 +93,20 @@ struct ib_qp {
 	enum ib_qp_type qp_type;
 	__u32 port; /* u8 in 5.10 */
 	struct rdma_restrack_entry res;
+};
+
+struct rdma_hw_stats {
+	unsigned long *is_disabled; /* absent in 5.10 */
+	int num_counters;
+	__u64 value[1];
+};
+
+struct rdma_counter {
+	struct rdma_restrack_entry res;
+	struct ib_device *device;
+	__u32 id;
+	struct rdma_hw_stats *stats;
+	__u32 port; /* u8 in 5.10 */
 };
 
 struct ib_global_route {

@@ -152,7 +152,8 @@ EventLosses EventLoop::losses() const {
 }
 
 std::map<std::string, std::uint64_t> EventLoop::counts() const {
-  constexpr std::array<const char*, std::variant_size_v<Event>> names{"qp_created", "qp_modified", "qp_destroyed", "qp_call_failed", "cgroup_changed"};
+  constexpr std::array<const char*, std::variant_size_v<Event>> names{"qp_created",     "qp_modified",    "qp_destroyed",
+                                                                      "qp_call_failed", "cgroup_changed", "counter_released"};
   std::map<std::string, std::uint64_t> out;
   for (std::size_t i = 0; i < names.size(); ++i) out[names[i]] = counts_[i].load(std::memory_order_relaxed);
   return out;

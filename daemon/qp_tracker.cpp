@@ -140,10 +140,10 @@ SampleList QpTracker::fill(Snapshot& snapshot) {
   return queue_pair_samples({.totals = table_.totals(), .records = *records_, .tenants = *snapshot.tenants, .devices = *snapshot.devices});
 }
 
-// On the events thread: no files, no waiting.
 void QpTracker::on_event(Event&& event) {
   if (const auto* changed = std::get_if<CgroupChanged>(&event)) return cgroups_.apply(*changed);
   if (auto* created = std::get_if<QpCreated>(&event)) return on_created(*created);
+  if (std::holds_alternative<CounterReleased>(event)) return;  // no queue pair's: the events thread has counted it
   const std::lock_guard lock(table_mutex_);
   if (const auto* modified = std::get_if<QpModified>(&event)) {
     table_.apply(*modified);

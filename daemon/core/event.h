@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "core/ids.h"
 #include "core/owner.h"
@@ -70,7 +71,22 @@ struct CgroupChanged {
   std::string path;      // below its hierarchy's root; may be cut at 511 bytes
 };
 
-using Event = std::variant<QpCreated, QpModified, QpDestroyed, QpCallFailed, CgroupChanged>;
+// A counter set whose last QP left it: what it had counted when the kernel asked it for the last time, right before (core/counters.c
+// counter_release; what an earlier asking brought if the driver failed that one). Of a QP that is destroyed this comes before
+// QpDestroyed. Another set may have the id at once.
+struct CounterReleased {
+  BootTime at;
+  DeviceIndex device;
+  PortNum port;
+  std::uint32_t counter_id = 0;  // RDMA_NLDEV_ATTR_STAT_COUNTER_ID
+  // Modulo what the hardware has (mlx5's Q counters: 2^32). The position is RDMA_NLDEV_ATTR_STAT_HWCOUNTER_INDEX: a set has the
+  // order of its port (counter_history_stat_update adds by index). Empty: an optional counter that is off for the set; netlink
+  // leaves it out (core/nldev.c fill_stat_counter_hwcounters), so its Nth entry for the set is the Nth here that is not empty.
+  std::vector<std::optional<std::uint64_t>> values;
+  bool truncated = false;        // the set had more
+};
+
+using Event = std::variant<QpCreated, QpModified, QpDestroyed, QpCallFailed, CgroupChanged, CounterReleased>;
 
 // Events that the kernel side or the decoder lost, by reason, since the probes were loaded. Totals.
 struct EventLosses {

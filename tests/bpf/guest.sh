@@ -280,9 +280,10 @@ if [[ ! -e /sys/module/ib_core ]]; then # as a scenario it finds the fabric up
     "$fabric" up 0
 fi
 dev0=$(rdma dev show rxe0 | cut -d: -f1) dev1=$(rdma dev show rxe1 | cut -d: -f1)
-"$bin/qpscope-probe-dump" --seconds 0 | sed 's/^/  /'
+"$bin/qpscope-probe-dump" --seconds 0 >"$work/status"
+sed 's/^/  /' "$work/status"
 # Not where ib_core has no BTF (5.10), nor where a preempted trampoline would lose events (7.x).
-if "$bin/qpscope-probe-dump" --seconds 0 | grep -q '^probe qp_create how=fexit'; then
+if grep -q '^probe qp_create how=fexit' "$work/status"; then
     story trampolines fexit
     churn churn_trampolines
     older_qp older_trampolines

@@ -76,6 +76,17 @@ struct Printer {
     std::printf("cgroup time=%llu what=%s id=%llu path=%s\n", static_cast<unsigned long long>(e.at.value), whats[static_cast<int>(e.what)],
                 static_cast<unsigned long long>(e.id.value), safe_text(e.path).c_str());
   }
+  // Values by their index, "-" where netlink has none.
+  void operator()(const CounterReleased& e) const {
+    std::printf("released time=%llu dev=%u port=%u id=%u truncated=%d values=", static_cast<unsigned long long>(e.at.value), e.device.value,
+                e.port.value, e.counter_id, e.truncated);
+    const char* comma = "";
+    for (const auto& value : e.values) {
+      std::printf("%s%s", comma, value ? std::to_string(*value).c_str() : "-");
+      comma = ",";
+    }
+    std::printf("\n");
+  }
 };
 
 // The limit, also when events never stop.

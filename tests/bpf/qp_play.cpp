@@ -4,6 +4,7 @@
 #include <infiniband/verbs.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -133,7 +134,10 @@ int main(int argc, char** argv) {
     std::printf("pid=%d qpn=%u modify=%d created=%d\n", getpid(), qp->qp_num, modify, create);
     ibv_destroy_qp(qp);
   } else if (what == "churn" && argc > 3) {
+    const auto start = std::chrono::steady_clock::now();
     for (int n = std::atoi(argv[3]); n > 0; --n) ibv_destroy_qp(player.create_to_rts());
+    const auto took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start);
+    std::printf("pid=%d loop_ns=%lld\n", getpid(), static_cast<long long>(took.count()));
   } else {
     return 2;
   }

@@ -5,12 +5,13 @@ set -euo pipefail
 
 usage() {
     cat <<'EOF'
-usage: boot.sh KERNEL --out DIR [--forward HOSTPORT:GUESTPORT] [--timeout S] -- SCRIPT ARG...
+usage: boot.sh KERNEL --out DIR [--forward HOSTPORT:GUESTPORT] [--timeout S] [--icount] -- SCRIPT ARG...
   KERNEL     a name of kernels.txt, such as 6.12 (downloaded at first use)
   --out DIR  results, writable in the guest under the same path (there also as $GUEST_OUT):
              console.log, output.log (what SCRIPT printed), booted, status
   --forward  makes GUESTPORT of the guest answer on 127.0.0.1:HOSTPORT (and gives the guest a network card)
   --timeout  seconds SCRIPT may take (default 600); booting has its own limit of 120 s
+  --icount   one processor whose clock goes by instructions, one a nanosecond: what is measured does not depend on the host's load
   SCRIPT     a program of the host's file system, by absolute path or name; its output appears on stdout
 Exit status: that of SCRIPT; 124 when it took too long; 125 when the guest failed.
 One guest runs at a time on a machine: a second one waits.
@@ -19,13 +20,14 @@ EOF
 die() { echo "boot.sh: $*" >&2; exit 125; }
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-kernel='' out='' forward='' timeout=600 boot_limit=120
+kernel='' out='' forward='' icount='' timeout=600 boot_limit=120
 while [[ $# -gt 0 ]]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
         --out) out=${2:?}; shift ;;
         --forward) forward=${2:?}; shift ;;
         --timeout) timeout=${2:?}; shift ;;
+        --icount) icount=yes ;;
         --) shift; break ;;
         -*) usage >&2; exit 2 ;;
         *) kernel=$1 ;;
@@ -99,7 +101,9 @@ initramfs() {
 initramfs
 
 # No KVM: on hosts that are guests themselves it is missing or hangs, and TCG is quick enough.
-arguments=(-accel "tcg,thread=multi" -cpu max -smp 2 -m 2048
+processors=(-accel "tcg,thread=multi" -smp 2)
+[[ -z $icount ]] || processors=(-accel "tcg,thread=single" -smp 1 -icount "shift=0,sleep=off")
+arguments=("${processors[@]}" -cpu max -m 2048
     -nodefaults -no-user-config -display none -monitor none -no-reboot -serial "file:$out/console.log"
     -kernel "$folder/vmlinuz" -initrd "$work/initramfs.gz"
     -append "console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off no_timer_check random.trust_cpu=on net.ifnames=0"

@@ -241,6 +241,42 @@ TEST_CASE("a cgroup event whose lengths disagree is no event", "[bpf.decode]") {
   CHECK_FALSE(decode(bytes(ev, ev.head.len)));
 }
 
+TEST_CASE("a released counter set has its values by index, and none for a counter that is off", "[bpf.decode]") {
+  auto ev = wire<ev_counter_released>(EV_COUNTER_RELEASED);
+  ev.dev_index = 3;
+  ev.port = 2;
+  ev.id = 17;
+  ev.num_counters = 66;
+  for (__u64 i = 0; i < EV_COUNTER_VALUES; ++i) ev.values[i] = 0xFFFFFFFF00000000ULL + i;
+  ev.disabled[0] = 1ULL << 0 | 1ULL << 63;
+  ev.disabled[1] = 1ULL << 1 | 1ULL << 2;  // the last is behind the end
+  const auto got = decoded<CounterReleased>(ev);
+  CHECK(got.at.value == 123456789);
+  CHECK(got.device.value == 3);
+  CHECK(got.port.value == 2);
+  CHECK(got.counter_id == 17);
+  CHECK_FALSE(got.truncated);
+  REQUIRE(got.values.size() == 66);
+  for (std::size_t i = 0; i < got.values.size(); ++i) {
+    const bool off = i == 0 || i == 63 || i == 65;
+    CHECK(got.values[i] == (off ? std::nullopt : std::optional<std::uint64_t>(0xFFFFFFFF00000000ULL + i)));
+  }
+}
+
+TEST_CASE("a released counter set says when it had more or no values", "[bpf.decode]") {
+  auto ev = wire<ev_counter_released>(EV_COUNTER_RELEASED);
+  CHECK(decoded<CounterReleased>(ev).values.empty());
+  ev.num_counters = EV_COUNTER_VALUES;
+  CHECK(decoded<CounterReleased>(ev).values.size() == EV_COUNTER_VALUES);
+  CHECK_FALSE(decoded<CounterReleased>(ev).truncated);
+  for (const __u32 more : {EV_COUNTER_VALUES + 1U, 0xFFFFFFFFU}) {
+    ev.num_counters = more;
+    CHECK(decoded<CounterReleased>(ev).values.size() == EV_COUNTER_VALUES);
+    CHECK(decoded<CounterReleased>(ev).truncated);
+  }
+  CHECK_FALSE(decode(bytes(ev, sizeof(ev) - 8)));
+}
+
 TEST_CASE("unknown kinds and wrong lengths are no events", "[bpf.decode]") {
   CHECK_FALSE(decode({}));
   auto ev = wire<ev_qp_destroy>(EV_QP_DESTROY);
@@ -252,7 +288,7 @@ TEST_CASE("unknown kinds and wrong lengths are no events", "[bpf.decode]") {
   CHECK_FALSE(decode(bytes(ev, sizeof(ev) + 8)));
   ev.head.len = sizeof(ev);
   CHECK_FALSE(decode(bytes(ev, sizeof(ev) + 8)));
-  for (const int kind : {0, 6, 65535}) {
+  for (const int kind : {0, 7, 65535}) {
     ev.head.kind = static_cast<__u16>(kind);
     CHECK_FALSE(decode(bytes(ev)));
   }
