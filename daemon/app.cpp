@@ -63,12 +63,13 @@ Result<> App::run() {
   const BootTime began = due;
   while (true) {
     devices_.scan(Devices::Start::yes);
-    const bool sampled = ready_ || devices_.sampled() || seconds(boot_now(), began) > kFirstSampleSeconds;
+    const bool seeded = tracker_.seeded();  // before the question who owns the seeds
+    const bool sampled = ready_ || (devices_.sampled() && tracker_.attributed()) || seconds(boot_now(), began) > kFirstSampleSeconds;
     publish();
     notify::alive();
     if (ready_) {
       notify::status(status_line());
-    } else if (sampled && tracker_.seeded()) {
+    } else if (sampled && seeded) {
       ready_ = true;
       log::info("ready on port " + std::to_string(http_->port()) + ": " + status_line());
       notify::ready(status_line());
@@ -113,7 +114,7 @@ void App::stop() {
   }
   if (!tracker_.stop(std::max(0.1, kStopSeconds - seconds(boot_now(), began)))) {
     stuck = true;
-    log::warning("the netlink reader is stuck in the kernel and is left behind");
+    log::warning("the netlink reader or the resolver is stuck in the kernel and is left behind");
   }
   if (stuck) _exit(0);  // destructors would wait for the thread
 }
