@@ -4,6 +4,7 @@
 #include <array>
 
 #include "collectors/queue_pairs.h"
+#include "collectors/tenant_info.h"
 #include "collectors/vocabulary.h"
 
 namespace qpscope {
@@ -16,7 +17,7 @@ std::span<const CollectorRow* const> collector_rows() {
 }
 
 std::vector<MetricList> collector_metrics() {
-  std::vector<MetricList> lists{vocabulary_metrics(), queue_pair_metrics()};
+  std::vector<MetricList> lists{vocabulary_metrics(), queue_pair_metrics(), tenant_metrics()};
   for (const CollectorRow* row : collector_rows()) lists.push_back(row->metrics);
   return lists;
 }

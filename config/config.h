@@ -34,8 +34,27 @@ struct ReconcileConfig {
   bool operator==(const ReconcileConfig&) const = default;
 };
 
+// All expressions that are given must be found somewhere in their text (RE2's syntax).
+struct TenantRule {
+  std::string tenant;       // \1 to \9 here and in workload: groups of `cgroup`
+  std::string workload;     // empty: what the sources say
+  std::string cgroup;       // over the cgroup path
+  std::string comm;
+  std::string user;         // over the name, or else the number
+  std::string environment;  // over each NAME=value
+  bool operator==(const TenantRule&) const = default;
+};
+
+struct KubernetesConfig {
+  std::vector<std::string> workload_patterns;  // over a pod's whole name; the first group is the workload
+  bool operator==(const KubernetesConfig&) const = default;
+};
+
 struct TenantsConfig {
   std::uint64_t limit = 256;  // (tenant, workload) pairs; what comes later is other/other
+  std::vector<TenantRule> rules;  // before every source
+  KubernetesConfig kubernetes;
+  bool slurm_account_from_environment = false;  // believe SLURM_JOB_ACCOUNT, which a job can change
   bool operator==(const TenantsConfig&) const = default;
 };
 

@@ -8,7 +8,8 @@
 namespace qpscope {
 
 // V has section(name, body), number(key, value, least, most), duration(key, seconds, least, most), flag(key, value),
-// text(key, value), choice(key, value, {allowed…}) and texts(key, list).
+// text(key, value), choice(key, value, {allowed…}), texts(key, list), pattern(key, value) and patterns(key, list) for regular
+// expressions, and items(key, list, body) for a list of sections: body(v, item) visits the keys of one.
 template <class V>
 void visit_keys(V& v, Config& c) {
   constexpr double kDay = 86400;
@@ -27,7 +28,19 @@ void visit_keys(V& v, Config& c) {
     v.duration("interval", c.reconcile.interval, 1, kDay);
     v.number("polls_per_second", c.reconcile.polls_per_second, 0, 10000);
   });
-  v.section("tenants", [&] { v.number("limit", c.tenants.limit, 1, 4096); });
+  v.section("tenants", [&] {
+    v.number("limit", c.tenants.limit, 1, 4096);
+    v.items("rules", c.tenants.rules, [](V& one, TenantRule& rule) {
+      one.text("tenant", rule.tenant);
+      one.text("workload", rule.workload);
+      one.pattern("cgroup", rule.cgroup);
+      one.pattern("comm", rule.comm);
+      one.pattern("user", rule.user);
+      one.pattern("environment", rule.environment);
+    });
+    v.section("kubernetes", [&] { v.patterns("workload_patterns", c.tenants.kubernetes.workload_patterns); });
+    v.flag("slurm_account_from_environment", c.tenants.slurm_account_from_environment);
+  });
   v.section("exporters", [&] {
     v.section("prometheus", [&] {
       v.text("listen", c.exporters.prometheus.listen);

@@ -52,7 +52,8 @@ std::string print_duration(double value) {
 
 class Loader {
  public:
-  Loader(YAML::Node root, std::string name) : node_(std::move(root)), name_(std::move(name)) {}
+  Loader(YAML::Node root, std::string name, const CheckPattern& check_pattern)
+      : node_(std::move(root)), name_(std::move(name)), check_pattern_(check_pattern) {}
 
   template <class Body>
   void section(const char* key, Body body) {
@@ -111,6 +112,29 @@ class Loader {
     value.clear();
     for (const YAML::Node& one : child) value.push_back(one.Scalar());
   }
+  void pattern(const char* key, std::string& value) {
+    text(key, value);
+    if (const auto checked = check_pattern_(value); !checked) bad_line(line_of(key), path(key) + ": " + checked.error().what);
+  }
+  void patterns(const char* key, std::vector<std::string>& value) {
+    texts(key, value);
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      if (const auto checked = check_pattern_(value[i]); !checked) bad(take(key)[i], path(key) + ": " + checked.error().what);
+    }
+  }
+  template <class Item, class Body>
+  void items(const char* key, std::vector<Item>& value, Body body) {
+    const YAML::Node child = take(key);
+    if (!child || child.IsNull()) return;
+    if (!child.IsSequence()) bad(child, path(key) + " must be a list of sections");
+    value.clear();
+    for (const YAML::Node& one : child) {
+      if (!one.IsMap()) bad(one, path(key) + " must be a list of sections with keys of their own");
+      const int line = one.Mark().line + 1;
+      descend(one, key, [&] { body(*this, value.emplace_back()); });
+      if (const std::string trouble = trouble_with(value.back()); !trouble.empty()) bad_line(line, path(key) + ": " + trouble);
+    }
+  }
 
   // What no single key can know. Of two keys at odds the first that the file gives is named.
   void check_together(const Config& config) const {
@@ -125,6 +149,11 @@ class Loader {
   }
 
  private:
+  static std::string trouble_with(const TenantRule& rule) {
+    if (rule.tenant.empty()) return "a rule needs a tenant";
+    const bool matches = !(rule.cgroup.empty() && rule.comm.empty() && rule.user.empty() && rule.environment.empty());
+    return matches ? "" : "a rule needs one of cgroup, comm, user, environment";
+  }
   [[noreturn]] void bad_line(int line, const std::string& what) const { throw Bad{name_ + ":" + std::to_string(line) + ": " + what}; }
   [[noreturn]] void bad(const YAML::Node& at, const std::string& what) const { bad_line(at.Mark().line + 1, what); }
   [[noreturn]] void bad(std::initializer_list<const char*> keys, const std::string& what) const {
@@ -179,6 +208,7 @@ class Loader {
 
   YAML::Node node_;
   const std::string name_;
+  const CheckPattern& check_pattern_;
   std::string path_;
   std::set<std::string> known_;
   std::map<std::string, int> lines_;  // of the keys that were given
@@ -199,6 +229,19 @@ class Printer {
   void duration(const char* key, double value, double, double) { leaf(key, print_duration(value)); }
   void flag(const char* key, bool value) { leaf(key, value ? "true" : "false"); }
   void text(const char* key, const std::string& value) { leaf(key, quoted(value)); }
+  void pattern(const char* key, const std::string& value) { text(key, value); }
+  void patterns(const char* key, const std::vector<std::string>& value) { texts(key, value); }
+  // Each item on one line, without keys that are empty.
+  template <class Item, class Body>
+  void items(const char* key, std::vector<Item>& value, Body body) {
+    if (value.empty()) return leaf(key, "[]");
+    line(key, "");
+    for (Item& item : value) {
+      Printer one;
+      body(one, item);
+      out += std::string((depth_ + 1) * 2, ' ') + "- {" + one.flow_ + "}\n";
+    }
+  }
   void choice(const char* key, const std::string& value, std::initializer_list<std::string_view>) { leaf(key, value); }
   void texts(const char* key, const std::vector<std::string>& value) {
     std::string list;
@@ -216,6 +259,7 @@ class Printer {
     return emitter.c_str();
   }
   void leaf(const char* key, const std::string& value) {
+    if (value != "\"\"") flow_ += (flow_.empty() ? "" : ", ") + std::string(key) + ": " + value;
     std::string full;
     for (const std::string& part : prefix_) full += part + ".";
     keys.push_back(full + key);
@@ -225,6 +269,7 @@ class Printer {
 
   std::size_t depth_ = 0;
   std::vector<std::string> prefix_;
+  std::string flow_;  // the leaves as "key: value, …"
 };
 
 // Takes note of where the last document began, and of nothing else.
@@ -254,13 +299,13 @@ int second_document(const std::string& text) {
 
 }  // namespace
 
-Result<Config> load_config_text(const std::string& text, const std::string& name) {
+Result<Config> load_config_text(const std::string& text, const std::string& name, const CheckPattern& check_pattern) {
   try {
     if (const int line = second_document(text)) {
       return fail(ErrorCode::invalid, name + ":" + std::to_string(line) + ": a second YAML document begins here; keep one");
     }
     Config config;
-    Loader loader(YAML::Load(text), name);
+    Loader loader(YAML::Load(text), name, check_pattern);
     loader.top([&] { visit_keys(loader, config); });
     loader.check_together(config);
     return config;
@@ -271,14 +316,14 @@ Result<Config> load_config_text(const std::string& text, const std::string& name
   }
 }
 
-Result<Config> load_config_file(const std::string& path) {
+Result<Config> load_config_file(const std::string& path, const CheckPattern& check_pattern) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return std::unexpected(io_error("cannot read the configuration " + path, errno));
   std::ostringstream text;
   // An empty file is a configuration of defaults, but inserting nothing is a failure to ostream.
   if (in.peek() != std::ifstream::traits_type::eof()) text << in.rdbuf();
   if (in.bad() || text.fail()) return std::unexpected(io_error("cannot read the configuration " + path, errno ? errno : EIO));
-  return load_config_text(text.str(), path);
+  return load_config_text(text.str(), path, check_pattern);
 }
 
 std::string print_config(const Config& config) {

@@ -3,6 +3,7 @@
 // what would be right. Nothing is taken from a bad file. The only yaml-cpp include.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,13 @@
 
 namespace qpscope {
 
-Result<Config> load_config_file(const std::string& path);
+// Says what is wrong with a regular expression. Passed in, since those who match know the syntax.
+using CheckPattern = std::function<Result<>(const std::string& pattern)>;
+inline Result<> any_pattern(const std::string&) { return {}; }
+
+Result<Config> load_config_file(const std::string& path, const CheckPattern& check_pattern = any_pattern);
 // `name` stands for the file in messages.
-Result<Config> load_config_text(const std::string& text, const std::string& name);
+Result<Config> load_config_text(const std::string& text, const std::string& name, const CheckPattern& check_pattern = any_pattern);
 
 // Every key with its value, as a file that loads back to the same Config.
 std::string print_config(const Config& config);

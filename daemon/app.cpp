@@ -67,7 +67,8 @@ Result<> App::run() {
   const BootTime began = due;
   while (true) {
     devices_.scan(Devices::Start::yes);
-    const bool settled = ready_ || (devices_.sampled() && tracker_.seeded()) || seconds(boot_now(), began) > kFirstSampleSeconds;
+    const bool seeded = tracker_.seeded();  // before the question who owns the seeds
+    const bool settled = ready_ || (devices_.sampled() && seeded && tracker_.attributed()) || seconds(boot_now(), began) > kFirstSampleSeconds;
     publish();
     notify::alive();
     if (ready_) {
@@ -131,7 +132,7 @@ void App::stop() {
   }
   if (!tracker_.stop(std::max(0.1, kStopSeconds - seconds(boot_now(), began)))) {
     stuck = true;
-    log::warning("the netlink reader is stuck in the kernel and is left behind");
+    log::warning("the netlink reader or the resolver is stuck in the kernel and is left behind");
   }
   if (stuck) _exit(0);  // destructors would wait for the thread
 }

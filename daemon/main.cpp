@@ -8,8 +8,10 @@
 
 #include "app.h"
 #include "check.h"
+#include "clock.h"
 #include "collectors/host/proc.h"
 #include "collectors/registry.h"
+#include "collectors/tenants/pattern.h"
 #include "collectors/tenants/registry.h"
 #include "config/load.h"
 #include "core/log.h"
@@ -40,7 +42,10 @@ Result<std::pair<Config, std::string>> configuration(const Options& options) {
   struct stat info {};
   if (!options.config && (options.root != "/" || stat(kDefaultConfig, &info) != 0)) return std::pair(Config{}, std::string("defaults"));
   const std::string path = options.config.value_or(kDefaultConfig);
-  auto config = load_config_file(path);
+  auto config = load_config_file(path, [](const std::string& pattern) -> Result<> {
+    const auto compiled = Pattern::compile(pattern);
+    return compiled ? Result<>() : std::unexpected(compiled.error());
+  });
   if (!config) return std::unexpected(std::move(config.error()));
   return std::pair(std::move(*config), path);
 }
@@ -69,13 +74,15 @@ std::string metrics_reference() {
   return metrics_markdown(std::move(rooms));
 }
 
-int print_owner(const Sysroot& root, std::uint32_t pid) {
+int print_owner(const Sysroot& root, const TenantsConfig& config, std::uint32_t pid) {
   const auto task = read_task(root, {pid});
   if (!task) return cannot_run(task.error());
-  const Owner owner = owner_of(*task);
-  TenantMap tenants(make_resolvers(), 1);
-  const TenantId id = tenants.resolve(owner);
-  print(owner_json(owner, tenants.tenants()->at(id)));
+  Owner owner = owner_of(*task);
+  TenantMap tenants(make_resolvers(root, config, boot_now), 1);
+  TenantMap::Named named = tenants.resolve(owner, boot_now());
+  owner.k8s_pod = std::move(named.k8s_pod);
+  owner.k8s_container = std::move(named.k8s_container);
+  print(owner_json(owner, tenants.tenants()->at(named.id)));
   return 0;
 }
 
@@ -87,7 +94,7 @@ int run(const Options& options) {
   if (options.mode == Options::Mode::print_config) return print(print_config(config)), 0;
   auto root = Sysroot::open(options.root);
   if (!root) return cannot_run(root.error());
-  if (options.mode == Options::Mode::owner) return print_owner(*root, options.owner);
+  if (options.mode == Options::Mode::owner) return print_owner(*root, config.tenants, options.owner);
 
   raise_descriptor_limit();
   if (options.mode == Options::Mode::check) {

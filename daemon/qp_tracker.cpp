@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "clock.h"
 #include "collectors/host/proc.h"
 #include "collectors/queue_pairs.h"
+#include "collectors/tenant_info.h"
 #include "collectors/tenants/registry.h"
 #include "core/log.h"
 #include "devices.h"
@@ -21,7 +23,6 @@ constexpr std::size_t kCgroups = 65536;     // paths remembered
 constexpr double kCgroupKeepSeconds = 600;  // after removal: a QP may outlive its maker's cgroup
 constexpr double kTellSeconds = 5;          // between two lines about a long netlink pass
 constexpr std::chrono::milliseconds kPassPause{100};
-constexpr std::size_t kLateOwners = 4096;   // owners waiting for their cgroup's path
 
 // PROC_PID_INIT_INO: netlink's pids are the reader's, BPF's are the initial namespace's.
 bool in_initial_pid_namespace() {
@@ -36,9 +37,11 @@ QpTracker::QpTracker(const Host& host, const Config& config, Budgets& budgets)
       config_(config),
       budgets_(budgets),
       cgroups_(kCgroups, kCgroupKeepSeconds),
-      tenants_(make_resolvers(), config.tenants.limit),
+      tenants_(make_resolvers(host.root, config.tenants, boot_now), config.tenants.limit),
       table_(config.bpf.qp_table_limit),
-      self_check_(in_initial_pid_namespace()),
+      attributor_(table_, table_mutex_, tenants_, boot_now, [this](const Owner& known, BootTime seen) { return look_up(known, seen); }),
+      initial_pids_(in_initial_pid_namespace()),
+      self_check_(initial_pids_),
       device_names_(std::make_shared<const std::map<DeviceIndex, std::string>>()),
       records_(std::make_shared<const std::vector<QpRecord>>()) {}
 
@@ -73,6 +76,7 @@ void QpTracker::start(int listening) {
   // Probes before the walk and the dump: what happens meanwhile is queued, and applying it twice does no harm.
   events_->start();
   walk_cgroups();
+  attributor_.start(listening);
   reconciler_ = make_reconciler();
   ended_ = false;
   reconcile_thread_ = std::thread([this, listening] { reconcile_loop(listening); });
@@ -93,6 +97,7 @@ Result<> QpTracker::pass() {
     std::this_thread::sleep_for(kPassPause);
     done = reconciler_->tick();
   }
+  attributor_.pass();
   take_over(*reconciler_);
   return done;
 }
@@ -102,7 +107,9 @@ bool QpTracker::stop(double wait_seconds) {
   std::unique_lock lock(stop_mutex_);
   stopping_ = true;
   stop_wake_.notify_all();
-  return stop_wake_.wait_for(lock, std::chrono::duration<double>(wait_seconds), [this] { return ended_; });
+  const BootTime began = boot_now();
+  const bool ended = stop_wake_.wait_for(lock, std::chrono::duration<double>(wait_seconds), [this] { return ended_; });
+  return attributor_.stop(std::max(0.0, wait_seconds - seconds(boot_now(), began))) && ended;
 }
 
 void QpTracker::walk_cgroups() {
@@ -137,7 +144,10 @@ SampleList QpTracker::fill(Snapshot& snapshot) {
   }
   snapshot.queue_pairs = records_;
   snapshot.tenants = tenants_.tenants();  // after the records: no record names a pair that is not in it
-  return queue_pair_samples({.totals = table_.totals(), .records = *records_, .tenants = *snapshot.tenants, .devices = *snapshot.devices});
+  SampleList samples = queue_pair_samples({.totals = table_.totals(), .records = *records_, .tenants = *snapshot.tenants, .devices = *snapshot.devices});
+  std::ranges::move(tenant_samples(*records_, *snapshot.tenants), std::back_inserter(samples));
+  tenants_.in_use(table_.tenants(), boot_now());
+  return samples;
 }
 
 void QpTracker::on_event(Event&& event) {
@@ -156,63 +166,46 @@ void QpTracker::on_event(Event&& event) {
 
 void QpTracker::on_created(QpCreated& created) {
   auto owner = std::make_shared<Owner>(std::move(created.owner));
-  bool late = false;
-  if (owner->known && owner->user) {
-    auto path = cgroups_.path(owner->cgroup);
-    late = !path;
-    if (path) owner->cgroup_path = std::move(*path);
+  // Now, while the path is remembered: the cgroup may be gone soon.
+  if (owner->known && owner->user) owner->cgroup_path = cgroups_.path(owner->cgroup).value_or(std::string());
+  {
+    const std::lock_guard lock(table_mutex_);
+    table_.apply(created, std::move(owner), TenantMap::kUnknown);
   }
-  const TenantId tenant = tenants_.resolve(*owner);
-  const std::lock_guard lock(table_mutex_);
-  table_.apply(created, std::move(owner), tenant);
-  if (late && unattributed_.size() < kLateOwners) unattributed_.insert({created.qp.device, created.qp.serial});
+  attributor_.wake();
 }
 
-// The owner of a QP that netlink told of: /proc knows the thread, if it still lives.
+// The owner of a QP that netlink told of; the resolver will look at the thread, if it still lives.
 std::pair<std::shared_ptr<const Owner>, TenantId> QpTracker::attribute(const QpRow& row) {
   auto owner = std::make_shared<Owner>();
-  if (row.tid.value != 0) {
-    if (const auto task = read_task(host_.root, row.tid)) *owner = owner_of(*task);
-  } else if (!row.kern_name.empty()) {
-    owner->known = true;
-    owner->kern_name = row.kern_name;
-  }
-  const TenantId tenant = tenants_.resolve(*owner);
-  return {std::move(owner), tenant};
+  owner->known = row.tid.value != 0 || !row.kern_name.empty();
+  owner->user = row.tid.value != 0;
+  owner->tid = row.tid;
+  if (!owner->user) owner->kern_name = row.kern_name;
+  return {std::move(owner), TenantMap::kUnknown};
 }
 
-// A cgroup made before the probes and renamed or removed around the walk: by id, else by what the process says now.
+// A cgroup made before the probes and renamed or removed around the walk.
 std::optional<std::string> QpTracker::late_path(const Owner& owner) {
   if (auto path = cgroups_.path(owner.cgroup)) return path;
   if (cgroup_walk_) {
     if (auto path = cgroup_walk_->path_of(owner.cgroup)) return path;
   }
-  auto task = read_task(host_.root, owner.tgid);
-  if (!task || task->cgroup_path.empty()) return std::nullopt;
-  return std::move(task->cgroup_path);
+  return std::nullopt;
 }
 
-void QpTracker::attribute_late() {
-  std::set<QpKey> keys;
-  {
-    const std::lock_guard lock(table_mutex_);
-    keys.swap(unattributed_);
-  }
-  for (const QpKey& key : keys) {
-    std::shared_ptr<const Owner> known;
-    {
-      const std::lock_guard lock(table_mutex_);
-      if (const QpRecord* record = table_.find(key)) known = record->owner;
-    }
-    if (!known) continue;
-    auto path = late_path(*known);
-    if (!path) continue;
-    auto owner = std::make_shared<Owner>(*known);
-    owner->cgroup_path = std::move(*path);
-    const TenantId tenant = tenants_.resolve(*owner);
-    const std::lock_guard lock(table_mutex_);
-    table_.attribute(key, std::move(owner), tenant);
-  }
+// On the resolver thread.
+Owner QpTracker::look_up(const Owner& known, BootTime seen) {
+  Owner owner = known;
+  if (!owner.user) return owner;
+  if (owner.cgroup_path.empty()) owner.cgroup_path = late_path(owner).value_or(std::string());
+  // Those with a cgroup id come from BPF, whose pids are the initial namespace's.
+  if (owner.cgroup.value != 0 && !initial_pids_) return owner;
+  auto task = read_task(host_.root, owner.tid);
+  if (!task && owner.tgid.value != 0) task = read_task(host_.root, owner.tgid);  // the thread may end before its process
+  const bool same = task && complete(owner, *task, seen);
+  if (!same && owner.tgid.value == 0) return {};  // nothing else is known of a thread that netlink named
+  return owner;
 }
 
 void QpTracker::take_over(const Reconciler& reconciler) {
@@ -228,7 +221,7 @@ void QpTracker::reconcile_loop(int listening) {
   std::string last_trouble;
   while (true) {
     const Result<> done = reconciler_->tick();
-    attribute_late();
+    attributor_.wake();
     const std::string trouble = done ? std::string() : "netlink: " + done.error().what;
     if (trouble != last_trouble && !trouble.empty()) {
       const bool expected = done.error().code == ErrorCode::unsupported || done.error().code == ErrorCode::not_found;

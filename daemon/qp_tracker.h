@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue pair side of the daemon: events, table, owners, netlink. Two threads of its own: the events thread (EventLoop) and
-// the reconcile thread, which may block in netlink and read files. Everything public is for the main thread.
+// The queue pair side of the daemon: events, table, owners, netlink. Three threads of its own: the events thread (EventLoop), the
+// reconcile thread, which may block in netlink, and the resolver (Attributor), which reads files. Everything public is for the
+// main thread.
 #pragma once
 
 #include <atomic>
@@ -8,11 +9,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "attributor.h"
 #include "budgets.h"
 #include "collectors/host/cgroup.h"
 #include "collectors/host/host.h"
@@ -38,13 +39,14 @@ class QpTracker {
   void start(int listening);
   // Every queue pair by netlink, on the calling thread, without BPF; instead of start(). Takes as long as the firmware budget wants.
   Result<> pass();
-  // Ends the probes and asks the reconcile thread to end; false if that is stuck in the kernel after `wait_seconds`.
+  // Ends the probes and asks the reconcile thread and the resolver to end; false if one is stuck in the kernel after `wait_seconds`.
   bool stop(double wait_seconds);
 
   // The probes are decided and the first netlink pass is done, though a device with many queue pairs may still be read.
   bool started() const { return started_; }
   // Every queue pair that was there before is known.
   bool seeded() const { return seeded_; }
+  bool attributed() const { return attributor_.idle(); }  // no queue pair waits for its tenant
   bool events_on() const { return events_ && events_->queue_pair_events(); }
 
   // Takes one event over. On the events thread: no files, no waiting. Public for the benchmark of this path.
@@ -60,7 +62,7 @@ class QpTracker {
   void on_created(QpCreated& created);
   std::pair<std::shared_ptr<const Owner>, TenantId> attribute(const QpRow& row);
   std::optional<std::string> late_path(const Owner& owner);
-  void attribute_late();
+  Owner look_up(const Owner& known, BootTime seen);
   void reconcile_loop(int listening);
   void take_over(const Reconciler& reconciler);
 
@@ -74,8 +76,9 @@ class QpTracker {
 
   std::mutex table_mutex_;
   QpTable table_;
-  std::set<QpKey> unattributed_;  // with table_mutex_: owners whose cgroup path was not known in time
+  Attributor attributor_;
 
+  const bool initial_pids_;       // netlink and BPF mean the same by a pid
   SelfCheck self_check_;          // the reconcile thread's
   std::mutex shared_mutex_;       // guards the two below
   bool owners_verified_ = false;

@@ -63,7 +63,7 @@ class Reconciler {
   struct Hooks {
     ClockFn now;
     std::function<void()> drain;                                      // deliver every event the kernel has submitted
-    std::function<std::pair<std::shared_ptr<const Owner>, TenantId>(const QpRow&)> attribute;  // reads /proc
+    std::function<std::pair<std::shared_ptr<const Owner>, TenantId>(const QpRow&)> attribute;  // as far as netlink tells; a moment
     std::function<bool()> events_on;                                  // is BPF feeding the table?
     std::function<std::uint64_t()> events_lost;                       // so far
     std::function<bool(const std::string& device)> watched;           // devices that the configuration leaves out are not asked

@@ -135,7 +135,44 @@ Owner owner_of(const ProcTask& task) {
   owner.tgid = task.tgid;
   owner.comm = task.comm;
   owner.cgroup_path = task.cgroup_path;
+  owner.uid = task.uid;
+  owner.start_time = task.start_time;
   return owner;
+}
+
+bool complete(Owner& owner, const ProcTask& task, BootTime seen) {
+  const bool known = owner.tgid.value != 0;
+  if (task.start_time > seen || (known && task.tgid != owner.tgid)) return false;
+  if (owner.start_time && task.tid == owner.tid && task.start_time != *owner.start_time) return false;
+  owner.uid = task.uid;
+  owner.start_time = task.start_time;
+  if (!known) {  // netlink gave the thread alone
+    owner.tgid = task.tgid;
+    owner.comm = task.comm;
+  }
+  if (owner.cgroup_path.empty()) owner.cgroup_path = task.cgroup_path;
+  return true;
+}
+
+Result<std::string> read_environment(const Sysroot& root, const Owner& owner) {
+  constexpr std::size_t kMost = 256 * 1024;
+  for (const Pid pid : {owner.tid, owner.tgid}) {
+    const auto folder = root.folder("/proc/" + std::to_string(pid.value));
+    const auto stat = folder ? folder->read_text("stat") : std::unexpected(folder.error());
+    ProcTask task;
+    if (stat && parse_stat(*stat, task) && task.start_time == owner.start_time) return folder->read_text("environ", kMost);
+  }
+  return fail(ErrorCode::not_found, "process " + std::to_string(owner.tgid.value) + " is gone");
+}
+
+std::optional<std::string_view> environment_value(std::string_view environment, std::string_view name) {
+  while (!environment.empty()) {
+    const auto end = environment.find('\0');
+    const std::string_view entry = environment.substr(0, end);
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') return entry.substr(name.size() + 1);
+    environment.remove_prefix(end == std::string_view::npos ? environment.size() : end + 1);
+  }
+  return std::nullopt;
 }
 
 }  // namespace qpscope

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,18 @@ Result<ProcTask> read_task(const Sysroot& root, Pid tid);
 
 // The task as the maker of a user queue pair. Owner::cgroup stays 0: /proc tells the path, not the id.
 Owner owner_of(const ProcTask& task);
+
+// Adds what the task tells of the owner of a queue pair that was seen at `seen`. False, and nothing added, if it is another
+// process that got the number since then: it started later than that, or than the owner looked at before.
+bool complete(Owner& owner, const ProcTask& task, BootTime seen);
+
+// /proc/<pid>/environ: "NAME=value" strings, each ended by NUL; what the process was started with, unless it wrote over it.
+// ErrorCode::not_found when the owner's numbers belong to others than who started at its start_time; ErrorCode::limit beyond
+// 256 KiB. The kernel reads it from the process's own memory (fs/proc/base.c environ_read), which a process can make
+// take for ever (userfaultfd, FUSE): only for a thread that may be left behind, and only where somebody asked for it.
+Result<std::string> read_environment(const Sysroot& root, const Owner& owner);
+// The value of a variable in that text; the first of several, as getenv(3).
+std::optional<std::string_view> environment_value(std::string_view environment, std::string_view name);
 
 // The parsers, on the text of one file each. They fill the members their file knows.
 Result<> parse_stat(std::string_view text, ProcTask& task);    // comm, start_time

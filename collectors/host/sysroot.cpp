@@ -110,7 +110,7 @@ Result<Fd> Sysroot::open_file(const std::string& path, int flags) const {
   return Fd(fd);
 }
 
-Result<std::string> Sysroot::read_text(const std::string& path) const {
+Result<std::string> Sysroot::read_text(const std::string& path, std::size_t most) const {
   // O_NONBLOCK: a FIFO in a fixture must not hang us; regular, sysfs and proc files ignore it.
   auto fd = open_file(path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
   if (!fd) return std::unexpected(std::move(fd.error()));
@@ -122,7 +122,7 @@ Result<std::string> Sysroot::read_text(const std::string& path) const {
     if (n < 0) return std::unexpected(io_error(full(path), errno));
     if (n == 0) return text;
     text.append(chunk.data(), static_cast<std::size_t>(n));
-    if (text.size() > kMostBytes) return fail(ErrorCode::limit, full(path) + ": longer than " + std::to_string(kMostBytes) + " bytes");
+    if (text.size() > most) return fail(ErrorCode::limit, full(path) + ": longer than " + std::to_string(most) + " bytes");
   }
 }
 

@@ -24,13 +24,13 @@ namespace qpscope {
 // Errors everywhere: what does not exist is ErrorCode::not_found and never an alarm by itself; the rest follows io_error().
 class Sysroot {
  public:
-  static constexpr std::size_t kMostBytes = 64 * 1024;  // of a file
+  static constexpr std::size_t kMostBytes = 64 * 1024;  // of a file, unless the caller says more
   static constexpr std::size_t kMostEntries = 65536;    // of a folder
 
   static Result<Sysroot> open(const std::string& path);
 
-  // The whole file; ErrorCode::limit beyond kMostBytes.
-  Result<std::string> read_text(const std::string& path) const;
+  // The whole file; ErrorCode::limit beyond `most` bytes.
+  Result<std::string> read_text(const std::string& path, std::size_t most = kMostBytes) const;
   // A decimal or 0x number with blanks around it. ErrorCode::parse for anything else, with the path and the text (made safe, cut).
   Result<std::uint64_t> read_u64(const std::string& path) const;
   // The names in a folder without "." and "..", in natural order (mlx5_2 before mlx5_10).

@@ -17,9 +17,9 @@ class CgroupPath : public TenantResolver {
  public:
   std::string_view name() const override { return "cgroup_path"; }
 
-  std::optional<Tenant> resolve(const Owner& owner) override {
+  std::optional<Attribution> resolve(const Owner& owner) override {
     if (!owner.known || !owner.user || owner.cgroup_path.empty()) return std::nullopt;
-    return Tenant{"unknown", std::string(last_element(owner.cgroup_path))};
+    return Attribution{.tenant = {.tenant = "unknown", .workload = std::string(last_element(owner.cgroup_path)), .kind = "unknown"}};
   }
 };
 

@@ -9,9 +9,9 @@ class KernelConsumer : public TenantResolver {
  public:
   std::string_view name() const override { return "kernel_consumer"; }
 
-  std::optional<Tenant> resolve(const Owner& owner) override {
+  std::optional<Attribution> resolve(const Owner& owner) override {
     if (!owner.known || owner.user) return std::nullopt;
-    return Tenant{"kernel", owner.kern_name.empty() ? "unknown" : owner.kern_name};
+    return Attribution{.tenant = {.tenant = "kernel", .workload = owner.kern_name.empty() ? "unknown" : owner.kern_name, .kind = "kernel"}};
   }
 };
 

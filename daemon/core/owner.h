@@ -2,6 +2,8 @@
 // Who made a queue pair. What a tenant chooses (comm, cgroup names) is hostile: it goes out only through safe_text().
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/ids.h"
@@ -17,6 +19,11 @@ struct Owner {
   CgroupId cgroup;           // of the process when it made the QP
   std::string cgroup_path;   // below the cgroup root, "/" first; empty: not known (yet)
   std::string kern_name;     // of a kernel consumer: its module's name ("nvme_rdma")
+  // From /proc, while the process lives:
+  std::optional<std::uint32_t> uid;     // real
+  std::optional<BootTime> start_time;   // of the thread `tid`, or of the process where that is gone: who has the number later is another
+  // From the source that named the tenant (collectors/tenants):
+  std::string k8s_pod, k8s_container;
 };
 
 }  // namespace qpscope

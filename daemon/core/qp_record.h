@@ -38,6 +38,7 @@ struct QpRecord {
   std::uint64_t generation = 0;  // tells users of one QPN apart: 0 for a QP older than the daemon, else a number given once
   std::shared_ptr<const Owner> owner;
   TenantId tenant = 0;
+  bool attributed = false;       // the owner has been looked at, or nobody knows it: until then tenant 0 means "not yet"
   std::optional<Qpn> remote_qpn;
   std::optional<Gid> local_gid, remote_gid;
   std::optional<std::uint32_t> remote_lid, traffic_class, path_mtu, timeout, retry_cnt, rnr_retry;

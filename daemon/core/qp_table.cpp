@@ -38,6 +38,8 @@ QpRecord* QpTable::insert(QpRecord record) {
   ++version_;
   ++events_[record.key.device];
   const QpKey key = record.key;
+  record.attributed = !record.owner || !record.owner->known;
+  if (!record.attributed) waiting_.insert(key);
   return &records_.insert_or_assign(key, std::move(record)).first->second;
 }
 
@@ -59,6 +61,8 @@ void QpTable::erase(const QpRecord& record, bool evicted) {
   } else {
     ++totals_.destroyed[{key.device, record.type}];
   }
+  waiting_.erase(key);
+  unsettled_.erase(key);
   records_.erase(key);
 }
 
@@ -104,6 +108,9 @@ void QpTable::rekey(QpRecord& old, const QpIdentity& qp) {
   auto node = records_.extract(old.key);
   node.key() = {qp.device, qp.serial};
   QpRecord& record = node.mapped();
+  for (auto* keys : {&waiting_, &unsettled_}) {
+    if (keys->erase(record.key)) keys->insert(node.key());
+  }
   record.key = node.key();
   record.from_bpf = true;
   holders_[holder_key(record)] = record.key;
@@ -126,7 +133,11 @@ void QpTable::apply(const QpCreated& event, std::shared_ptr<const Owner> owner, 
           }
           old.created = event.at;
         }
-        if (owner && owner->known) attribute(old.key, std::move(owner), tenant);
+        if (owner && owner->known) {
+          give(old, std::move(owner), tenant);
+          old.attributed = false;
+          waiting_.insert(old.key);
+        }
         if (event.qp.serial.value != 0) rekey(old, event.qp);
         ++version_;
         return;
@@ -306,10 +317,31 @@ void QpTable::drop_bpf() {
   for (const QpKey& key : keys) erase(records_.at(key));
 }
 
-void QpTable::attribute(QpKey key, std::shared_ptr<const Owner> owner, TenantId tenant) {
+std::vector<QpTable::Waiting> QpTable::take_waiting() {
+  std::vector<Waiting> out;
+  out.reserve(waiting_.size());
+  for (const QpKey& key : waiting_) {
+    const QpRecord& record = records_.at(key);
+    out.push_back({key, record.owner, record.created.value_or(record.changed)});
+  }
+  waiting_.clear();
+  return out;
+}
+
+void QpTable::attribute(QpKey key, std::shared_ptr<const Owner> owner, TenantId tenant, Settled settled) {
   const auto it = records_.find(key);
   if (it == records_.end()) return;
-  QpRecord& record = it->second;
+  give(it->second, std::move(owner), tenant);
+  it->second.attributed = true;
+  if (settled == Settled::no) unsettled_.insert(key);
+}
+
+void QpTable::retry_unsettled() {
+  waiting_.merge(unsettled_);
+  unsettled_.clear();
+}
+
+void QpTable::give(QpRecord& record, std::shared_ptr<const Owner> owner, TenantId tenant) {
   if (const auto old = per_tenant_.find(record.tenant); old != per_tenant_.end() && --old->second == 0) per_tenant_.erase(old);
   ++per_tenant_[tenant];
   record.owner = std::move(owner);
@@ -325,6 +357,12 @@ const QpRecord* QpTable::find(QpKey key) const {
 const QpRecord* QpTable::holder(DeviceIndex device, QpType type, Qpn qpn, PortNum port) const {
   const auto it = holders_.find({device, restrack_id(type, qpn, port)});
   return it == holders_.end() ? nullptr : find(it->second);
+}
+
+std::vector<TenantId> QpTable::tenants() const {
+  std::vector<TenantId> out;
+  for (const auto& [tenant, count] : per_tenant_) out.push_back(tenant);
+  return out;
 }
 
 std::size_t QpTable::tracked(DeviceIndex device) const {

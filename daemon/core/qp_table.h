@@ -99,7 +99,18 @@ class QpTable {
   // The BPF side is not to be trusted: everything that came from it goes.
   void drop_bpf();
 
-  void attribute(QpKey key, std::shared_ptr<const Owner> owner, TenantId tenant);  // late attribution
+  // --- attribution: whoever reads the files that name tenants is slower than events are
+  struct Waiting {
+    QpKey key;
+    std::shared_ptr<const Owner> owner;
+    BootTime seen;  // its creator lived then
+  };
+  // QPs with an owner whose tenant was not asked for yet; none is told twice.
+  std::vector<Waiting> take_waiting();
+  enum class Settled : bool { no, yes };
+  // Does nothing for a QP that is gone. Settled::no: it waits again after the next retry_unsettled().
+  void attribute(QpKey key, std::shared_ptr<const Owner> owner, TenantId tenant, Settled settled = Settled::yes);
+  void retry_unsettled();
 
   // --- reading
   const QpRecord* find(QpKey key) const;
@@ -110,6 +121,7 @@ class QpTable {
   std::uint64_t events(DeviceIndex device) const;     // QPs of this device that came or went so far
   const QpTotals& totals() const { return totals_; }
   std::vector<QpRecord> all() const;  // sorted by key
+  std::vector<TenantId> tenants() const;  // those that have QPs, in any order
   // Up to `most` QPs of the device that netlink lists, in key order after `from`, starting again at the end.
   std::vector<QpRecord> next_tracked(DeviceIndex device, QpKey from, std::size_t most) const;
   // Up to `most` user QPs that the BPF side told of and that netlink can answer for, newest first.
@@ -136,11 +148,13 @@ class QpTable {
   bool make_room(TenantId newcomer);
   void bury(HolderKey id);
   void change_state(QpRecord& record, QpState to, BootTime at);
+  void give(QpRecord& record, std::shared_ptr<const Owner> owner, TenantId tenant);
   static HolderKey holder_key(const QpRecord& record);
 
   std::size_t limit_;
   std::unordered_map<QpKey, QpRecord, Hash> records_;
   std::unordered_map<HolderKey, QpKey, Hash> holders_;  // tracked QPs only: a no_track DCT has number 0 like its brothers
+  std::unordered_set<QpKey, Hash> waiting_, unsettled_;  // for their tenant; only QPs that are in records_
   std::unordered_map<TenantId, std::size_t> per_tenant_;
   std::unordered_map<DeviceIndex, std::size_t> tracked_;
   std::unordered_set<HolderKey, Hash> tombstones_;  // destroyed while a dump runs

@@ -53,7 +53,8 @@ home_of() {
         microhttpd.h | zlib.h) echo '^exporters/http\.cpp$' ;;
         yaml-cpp/*) echo '^config/load\.cpp$' ;;
         spdlog/*) echo '^daemon/log\.cpp$' ;;
-        nlohmann/*) echo '^exporters/' ;;
+        nlohmann/*) echo '^(exporters/|collectors/tenants/container_names\.cpp$)' ;;
+        re2/*) echo '^collectors/tenants/pattern\.cpp$' ;;
         systemd/*) echo '^daemon/notify\.cpp$' ;;
         CLI/*) echo '^daemon/options\.cpp$' ;;
         sys/capability.h) echo '^(daemon/check\.cpp$|bpf/)' ;;

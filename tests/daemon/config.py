@@ -81,6 +81,11 @@ def test_bad_network():
     refused("--root", QUIET_ROOT, "--config", path, words=["10.0.0.0/99", "10.0.0.0/8"])
 
 
+def test_bad_pattern():
+    refused_config("tenants:\n  rules:\n    - tenant: a\n      cgroup: '(b'\n", ":4: ", "tenants.rules.cgroup", "missing )")
+    refused_config("tenants: {kubernetes: {workload_patterns: ['(?=x)']}}\n", ":1: ", "workload_patterns", "(?=")
+
+
 def test_print_loads_back():
     path = config_file("sampling: {interval: 250ms, slow_interval: 90m}\ndevices: {exclude: ['a\"b', 'x*']}\nlog: {level: debug}\n")
     code, first, err = run("--config", path, "--print-config")

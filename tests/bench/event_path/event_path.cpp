@@ -121,13 +121,15 @@ void ring_decode(benchmark::State& state) {
   });
 }
 
-// All that the events thread does: ProbeSet::deliver, EventLoop::deliver, QpTracker. The argument: queue pairs in the table.
+// All that the events thread does: ProbeSet::deliver, EventLoop::deliver, QpTracker; owners are named by another thread. The argument: queue pairs in the table.
 void ring_decode_apply(benchmark::State& state) {
   Injector injector(static_cast<std::uint64_t>(state.range(0)));
   const auto root = Sysroot::open("/");
   if (!root) die(root.error().what);
   const Config config;
-  QpTracker tracker(Host{*root, false}, config);
+  const Host host{.root = *root, .live = false};
+  Budgets budgets(host, 0);
+  QpTracker tracker(host, config, budgets);
   for (std::uint64_t i = 0; i < INJECT_CGROUPS; ++i) {
     tracker.on_event(CgroupChanged{.at = {}, .id = {INJECT_FIRST_CGROUP + i}, .path = "/system.slice/slurmstepd.scope/job_" + std::to_string(4711 + i)});
   }
@@ -141,7 +143,7 @@ void ring_decode_apply(benchmark::State& state) {
   });
   Snapshot snapshot;
   tracker.fill(snapshot);
-  if (snapshot.queue_pairs->size() != injector.alive() || snapshot.tenants->size() != 2 + INJECT_CGROUPS) state.SkipWithError("the table is wrong");
+  if (snapshot.queue_pairs->size() != injector.alive()) state.SkipWithError("the table is wrong");
 }
 
 BENCHMARK(ring)->UseManualTime();

@@ -211,3 +211,32 @@ TEST_CASE("garbage is an error and never a crash", "[config.load]") {
   CHECK_FALSE(error_of(std::string(5'000, '[')).empty());
   CHECK_FALSE(error_of(std::string(5'000, '{')).empty());
 }
+
+TEST_CASE("rules of tenants", "[config.load]") {
+  const std::string text =
+      "tenants:\n  rules:\n    - {tenant: a, cgroup: '^/x'}\n    - tenant: 'b\\1'\n      workload: \"w\\n\"\n      comm: c\n      user: u\n      environment: e\n"
+      "  kubernetes: {workload_patterns: ['(.*)-x', y]}\n  slurm_account_from_environment: true\n";
+  const auto config = load_config_text(text, "q.yaml");
+  REQUIRE(config);
+  REQUIRE(config->tenants.rules.size() == 2);
+  CHECK(config->tenants.rules[0] == TenantRule{.tenant = "a", .cgroup = "^/x"});
+  CHECK(config->tenants.rules[1] == TenantRule{.tenant = "b\\1", .workload = "w\n", .comm = "c", .user = "u", .environment = "e"});
+  CHECK(config->tenants.kubernetes.workload_patterns == std::vector<std::string>{"(.*)-x", "y"});
+  CHECK(load_config_text(print_config(*config), "p") == *config);
+
+  CHECK_THAT(error_of("tenants:\n  rules: {tenant: a}\n"), Contains("q.yaml:2: tenants.rules must be a list"));
+  CHECK_THAT(error_of("tenants:\n  rules:\n    - a\n"), Contains("q.yaml:3: tenants.rules"));
+  CHECK_THAT(error_of("tenants:\n  rules:\n    - {tenant: a, cgroup: b}\n    - {cgroup: b}\n"), Contains("q.yaml:4: tenants.rules: a rule needs a tenant"));
+  CHECK_THAT(error_of("tenants:\n  rules:\n    - {tenant: a}\n"), Contains("q.yaml:3: tenants.rules: a rule needs one of cgroup"));
+  CHECK_THAT(error_of("tenants:\n  rules:\n    - {tenant: a, cgroup: b,\n       cgruop: c}\n"), Contains("q.yaml:4: unknown key \"cgruop\" in tenants.rules"));
+}
+
+TEST_CASE("a regular expression that is none is refused with its line", "[config.load]") {
+  const CheckPattern no_x = [](const std::string& pattern) -> Result<> {
+    return pattern.find('x') == std::string::npos ? Result<>() : fail(ErrorCode::invalid, "bad: x");
+  };
+  const auto error = [&](const std::string& text) { return load_config_text(text, "q.yaml", no_x).error().what; };
+  CHECK(error("tenants:\n  rules:\n    - tenant: x\n      cgroup: a\n      comm: 'x'\n") == "q.yaml:5: tenants.rules.comm: bad: x");
+  CHECK(error("tenants:\n  kubernetes:\n    workload_patterns:\n      - a\n      - x\n") == "q.yaml:5: tenants.kubernetes.workload_patterns: bad: x");
+  CHECK(load_config_text("tenants: {rules: [{tenant: x, cgroup: a}]}", "q.yaml", no_x));
+}

@@ -2,6 +2,7 @@
 // The table from event lists: life of a queue pair, and whose number is whose.
 #include "core/qp_table.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "support/fake_clock.h"
@@ -229,6 +230,53 @@ TEST_CASE("failed calls change nothing but their counter", "[core.qp_table]") {
   CHECK(sum(table.totals().destroyed) == 0);
   REQUIRE(table.totals().failures.size() == 2);
   CHECK(table.totals().failures.at({kDev, QpCallFailed::Call::modify, 22}) == 2);
+}
+
+TEST_CASE("who waits for a tenant is told once, with the time its maker lived", "[core.qp_table]") {
+  QpTable table(100);
+  const Who first{.serial = 7, .qpn = 17}, second{.serial = 8, .qpn = 18};
+  create(table, first, 10, 0, 100);
+  create(table, second, 20, 0, 200);
+  found(table, {.serial = 9, .qpn = 19}, 30);  // of an owner that nobody knows
+  CHECK_FALSE(table.find(first.key())->attributed);
+  auto waiting = table.take_waiting();
+  REQUIRE(waiting.size() == 2);
+  std::ranges::sort(waiting, {}, &QpTable::Waiting::key);
+  CHECK(waiting[0].owner->tid.value == 100);
+  CHECK(waiting[1].seen.value == 20);
+  CHECK(table.take_waiting().empty());
+
+  table.attribute(first.key(), waiting[0].owner, 3);
+  table.attribute(second.key(), waiting[1].owner, 4, QpTable::Settled::no);
+  CHECK(table.find(first.key())->attributed);
+  auto tenants = table.tenants();
+  std::ranges::sort(tenants);
+  CHECK(tenants == std::vector<TenantId>{0, 3, 4});
+  CHECK(table.take_waiting().empty());
+  table.retry_unsettled();
+  waiting = table.take_waiting();
+  REQUIRE(waiting.size() == 1);
+  CHECK(waiting[0].key == second.key());
+}
+
+TEST_CASE("a queue pair that is gone waits no more, and one renamed still does", "[core.qp_table]") {
+  QpTable table(100);
+  const Who waits{.serial = 7, .qpn = 17}, unsettled{.serial = 8, .qpn = 18};
+  create(table, waits, 10);
+  create(table, unsettled, 10);
+  table.attribute(unsettled.key(), owner_of_thread(1), 1, QpTable::Settled::no);
+  destroy(table, waits, 20);
+  destroy(table, unsettled, 20);
+  table.retry_unsettled();
+  CHECK(table.take_waiting().empty());
+
+  REQUIRE(seed(table, row(20), 30));  // from a dump, and then its own event
+  const Who same{.serial = 9, .qpn = 20, .port = 1};
+  create(table, same, 29, 0, 300);
+  const auto waiting = table.take_waiting();
+  REQUIRE(waiting.size() == 1);
+  CHECK(waiting[0].key == same.key());
+  CHECK(waiting[0].owner->tid.value == 300);
 }
 
 TEST_CASE("late attribution moves the queue pair to its tenant", "[core.qp_table]") {

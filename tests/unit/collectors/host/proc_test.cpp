@@ -107,6 +107,67 @@ TEST_CASE("the cgroup path comes from v2, or from v1 pids, then memory", "[host.
   CHECK(parse_cgroup("garbage\n1:2\n0::relative\n").empty());
 }
 
+TEST_CASE("an owner is completed by its own process alone", "[host.proc]") {
+  const ProcTask task{.tid = {51}, .tgid = {50}, .comm = "leader", .start_time = {100}, .cgroup_path = "/now", .uid = 7};
+  Owner made;
+  made.known = made.user = true;
+  made.tid = {51};
+  made.tgid = {50};
+  made.comm = "maker";
+  made.cgroup_path = "/then";
+
+  Owner owner = made;
+  REQUIRE(complete(owner, task, {100}));
+  CHECK(owner.uid == 7U);
+  CHECK(owner.start_time == BootTime{100});
+  CHECK(owner.comm == "maker");
+  CHECK(owner.cgroup_path == "/then");
+  CHECK(complete(owner, task, {500}));  // again, later
+
+  ProcTask reused = task;
+  reused.start_time = {200};
+  reused.uid = 8;
+  CHECK_FALSE(complete(owner, reused, {500}));
+  CHECK(owner.uid == 7U);
+  owner = made;
+  CHECK_FALSE(complete(owner, reused, {199}));  // started after the queue pair was made
+  CHECK_FALSE(owner.uid);
+  reused = task;
+  reused.tgid = {60};  // a thread of another process
+  CHECK_FALSE(complete(owner, reused, {500}));
+
+  Owner by_thread;
+  by_thread.known = by_thread.user = true;
+  by_thread.tid = {51};
+  REQUIRE(complete(by_thread, task, {100}));
+  CHECK(by_thread.tgid == Pid{50});
+  CHECK(by_thread.comm == "leader");
+  CHECK(by_thread.cgroup_path == "/now");
+}
+
+TEST_CASE("the first value of a variable counts", "[host.proc]") {
+  using namespace std::string_view_literals;
+  CHECK(environment_value("A=1\0AB=2\0A=3\0"sv, "A") == "1");
+  CHECK(environment_value("A=1\0AB=2"sv, "AB") == "2");
+  CHECK(environment_value("A=\0"sv, "A") == "");
+  CHECK_FALSE(environment_value("AB=2\0=A\0A\0\0"sv, "A"));
+  CHECK_FALSE(environment_value("", "A"));
+}
+
+TEST_CASE("an environment is read only of the process that is meant", "[host.proc]") {
+  const auto root = Sysroot::open("/");
+  REQUIRE(root);
+  const Pid self{static_cast<std::uint32_t>(::getpid())};
+  Owner owner = owner_of(read_task(*root, self).value());
+  CHECK(environment_value(read_environment(*root, owner).value(), "PATH"));
+  owner.tid = Pid{4'000'000'000};  // the thread has ended, the process lives
+  CHECK(read_environment(*root, owner));
+  owner.start_time->value += 1;
+  CHECK(read_environment(*root, owner).error().code == ErrorCode::not_found);
+  owner.start_time.reset();
+  CHECK_FALSE(read_environment(*root, owner));
+}
+
 TEST_CASE("this process and its threads, on the live host", "[host.proc]") {
   const auto root = Sysroot::open("/");
   REQUIRE(root);

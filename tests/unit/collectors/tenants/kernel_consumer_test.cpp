@@ -12,9 +12,9 @@ TEST_CASE("a kernel module's queue pairs are the kernel's", "[tenants.kernel_con
   owner.kern_name = "nvme_rdma";
   CHECK_FALSE(source->resolve(owner));  // not known: the rest means nothing
   owner.known = true;
-  CHECK(source->resolve(owner) == Tenant{"kernel", "nvme_rdma"});
+  CHECK(source->resolve(owner)->tenant == Tenant{.tenant = "kernel", .workload = "nvme_rdma"});
   owner.kern_name.clear();
-  CHECK(source->resolve(owner) == Tenant{"kernel", "unknown"});
+  CHECK(source->resolve(owner)->tenant == Tenant{.tenant = "kernel", .workload = "unknown"});
   owner.user = true;
   CHECK_FALSE(source->resolve(owner));
 }

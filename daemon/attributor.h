@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The resolver thread: takes queue pairs that wait for their tenant, looks at their owners and asks the sources. Files may
+// block (a process's memory, a network file system), so nobody else waits for it, and it may be left behind.
+//
+// What waits is kept in the table (QpTable::take_waiting): bounded by it, and gone with the queue pair. Owners whose names are
+// not there yet are asked again every few seconds.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "core/clock.h"
+#include "core/qp_table.h"
+#include "core/tenant_map.h"
+
+namespace qpscope {
+
+class Attributor {
+ public:
+  // Completes an owner by what files say. `seen`: its process lived then. On the resolver thread.
+  using LookUp = std::function<Owner(const Owner& known, BootTime seen)>;
+
+  Attributor(QpTable& table, std::mutex& table_mutex, TenantMap& tenants, ClockFn now, LookUp look_up);
+  ~Attributor();
+
+  // One round on the calling thread; instead of start().
+  void pass();
+  // `listening`: the descriptor that the thread must not hold when it gets stuck.
+  void start(int listening);
+  // Queue pairs may wait. Any thread, cheap.
+  void wake();
+  // Asks the thread to end; false if it is stuck in the kernel after `wait_seconds`.
+  bool stop(double wait_seconds);
+  bool idle() const { return idle_; }  // nothing waits; true before start(). Any thread
+
+ private:
+  void run(int listening);
+
+  QpTable& table_;
+  std::mutex& table_mutex_;
+  TenantMap& tenants_;
+  const ClockFn now_;
+  const LookUp look_up_;
+  std::atomic<bool> idle_ = true;
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  bool work_ = false, stopping_ = false, ended_ = true;
+  std::thread thread_;
+};
+
+}  // namespace qpscope
