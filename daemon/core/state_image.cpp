@@ -179,6 +179,8 @@ Result<StateImage> parse_state(std::string_view text) {
     if (!parse_line(Line(body.substr(0, length)), state, open)) return fail(ErrorCode::parse, "line " + std::to_string(number) + " is none");
     body.remove_prefix(length + 1);
   }
+  // Lines that are each in order may still be too many, too few or spelled otherwise.
+  if (state_text(state) != text) return fail(ErrorCode::parse, "not as this version writes it");
   return state;
 }
 
