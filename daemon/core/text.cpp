@@ -81,6 +81,16 @@ std::string safe_text(std::string_view untrusted) {
   return out;
 }
 
+bool is_utf8(std::string_view text) {
+  std::uint32_t code = 0;
+  while (!text.empty()) {
+    const std::size_t n = utf8_length(text, code);
+    if (n == 0) return false;
+    text.remove_prefix(n);
+  }
+  return true;
+}
+
 std::string_view trim(std::string_view text) {
   constexpr std::string_view blanks(" \t\r\n\0", 5);
   const auto first = text.find_first_not_of(blanks);
