@@ -26,6 +26,7 @@ constexpr MetricDef kMtu{"qpscope_port_mtu_bytes", MetricType::gauge, "MTU of th
 constexpr std::array<const MetricDef*, 4> kMetrics{&kInfo, &kGid, &kRate, &kMtu};
 
 constexpr std::size_t kMostGids = 64;  // of a port: a RoCE port has two for each address of its netdev
+constexpr double kMostGigabits = 1e6;  // the fastest port there is has some thousand
 
 class PortInfo : public Collector {
  public:
@@ -78,7 +79,7 @@ class PortInfo : public Collector {
     return value ? std::to_string(value) : std::string();
   }
 
-  // "400 Gb/sec (4X NDR)": the number may end in .5.
+  // "400 Gb/sec (4X NDR)": the number may end in .5. The ledger judges counters by it: nothing but a plausible number will do.
   // A port without link has none: mlx5 shows 40 Gb/sec then (mlx5_ib/main.c translate_eth_proto_oper). So has one whose state is not known,
   // which port_state counts.
   void add_rate(Reading& out, const std::string& path, const std::string& port) const {
@@ -91,7 +92,8 @@ class PortInfo : public Collector {
     const std::string_view rate = trim(*read);
     double gigabits = 0;
     const auto [end, ec] = std::from_chars(rate.data(), rate.data() + rate.size(), gigabits);
-    if (ec != std::errc{} || !std::string_view(end, static_cast<std::size_t>(rate.data() + rate.size() - end)).starts_with(" Gb/sec")) {
+    const bool unit = std::string_view(end, static_cast<std::size_t>(rate.data() + rate.size() - end)).starts_with(" Gb/sec");
+    if (ec != std::errc{} || !unit || !(gigabits > 0 && gigabits < kMostGigabits)) {  // from_chars takes "nan" and "inf" too
       return out.failed("port", Error{ErrorCode::parse, 0, path + "/rate: " + quoted(rate) + " is no rate"});
     }
     const double bytes_per_second = gigabits * 1e9 / 8;

@@ -94,7 +94,7 @@ class Loader {
     });
   }
   void text(const char* key, std::string& value) {
-    scalar(key, "a text", [&](const std::string& text) { return value = text, true; });
+    scalar(key, "a text in UTF-8", [&](const std::string& text) { return is_utf8(text) && (value = text, true); });
   }
   void choice(const char* key, std::string& value, std::initializer_list<std::string_view> allowed) {
     std::string list;
@@ -107,8 +107,10 @@ class Loader {
   void texts(const char* key, std::vector<std::string>& value) {
     const YAML::Node child = take(key);
     if (!child || child.IsNull()) return;
-    const auto scalars = [](const YAML::Node& list) { return std::all_of(list.begin(), list.end(), [](const YAML::Node& n) { return n.IsScalar(); }); };
-    if (!child.IsSequence() || !scalars(child)) bad(child, path(key) + " must be a list of texts, such as [a, b]");
+    const auto texts = [](const YAML::Node& list) {
+      return std::all_of(list.begin(), list.end(), [](const YAML::Node& one) { return one.IsScalar() && is_utf8(one.Scalar()); });
+    };
+    if (!child.IsSequence() || !texts(child)) bad(child, path(key) + " must be a list of texts in UTF-8, such as [a, b]");
     value.clear();
     for (const YAML::Node& one : child) value.push_back(one.Scalar());
   }

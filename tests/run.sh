@@ -5,24 +5,26 @@ set -euo pipefail
 
 usage() {
     cat <<'EOT'
-usage: run.sh [--no-guest] [--all-kernels]
+usage: run.sh [--no-guest] [--all-kernels] [--fuzz]
 Installs what is missing (deploy/packages), builds Debug with AddressSanitizer and UBSan (build/debug) and Release
-(build/release), and runs the tests of both: check, unit, golden, daemon and two guest scenarios on the Debug tree; unit,
-golden, daemon and the whole guest on the Release tree. Needs root and Debian 12 for the packages; says what a test that is skipped would need.
+(build/release), and runs the tests of both: check, unit, fuzz, golden, daemon and two guest scenarios on the Debug tree;
+unit, golden, daemon and the whole guest on the Release tree. Needs root and Debian 12 for the packages; says what a test that is skipped would need.
   --no-guest     the quick loop: no guest (and none of its packages)
   --all-kernels  boot every kernel of tests/guest/kernels.txt, not only the default ones
+  --fuzz         also let every fuzzer look for trouble for 60 s, before the Release tree (tests/fuzz; clang 19)
 Exit code: 0 all passed; else that of the first step that failed, whose summary is printed last.
 EOT
 }
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 say() { printf 'run.sh: %s (%d s)\n' "$*" "$SECONDS"; }
 
-guest=true all_kernels=OFF
+guest=true all_kernels=OFF fuzz=false
 for arg in "$@"; do
     case $arg in
         -h | --help) usage; exit 0 ;;
         --no-guest) guest=false ;;
         --all-kernels) all_kernels=ON ;;
+        --fuzz) fuzz=true ;;
         *) usage >&2; exit 2 ;;
     esac
 done
@@ -66,6 +68,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 lists=(build test)
 if $guest; then lists+=(guest mlx5sim); fi
+if $fuzz; then lists+=(fuzz); fi
 say "packages (${lists[*]})"
 "$repo/deploy/packages/install.sh" "${lists[@]}"
 
@@ -79,8 +82,12 @@ if $guest; then
 fi
 step "configure debug" cmake --preset dev -DQPSCOPE_ALL_KERNELS=$all_kernels
 step "build debug" cmake --build --preset dev -j 2
-run_tests "$repo/build/debug" 2 check unit golden daemon
+run_tests "$repo/build/debug" 2 check unit fuzz golden daemon
 if $guest; then run_tests "$repo/build/debug" 1 guest; fi
+if $fuzz; then
+    say "fuzzers, 60 s each"
+    tests/fuzz/run.sh 60
+fi
 step "configure release" cmake --preset release -DQPSCOPE_ALL_KERNELS=$all_kernels
 step "build release" cmake --build --preset release -j 2
 run_tests "$repo/build/release" 2 unit golden daemon

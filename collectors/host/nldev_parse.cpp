@@ -324,7 +324,8 @@ Result<Progress> AnswerReader::feed(Bytes datagram, const std::function<Result<>
   if (!aligned(datagram) || datagram.size() > std::numeric_limits<int>::max()) return bad("a datagram is misaligned or too long");
   while (!datagram.empty()) {
     const auto* header = reinterpret_cast<const nlmsghdr*>(datagram.data());
-    if (!mnl_nlmsg_ok(header, static_cast<int>(datagram.size()))) return bad("a message is cut off");
+    // mnl_nlmsg_ok takes a length from 2 GiB on for a negative one, which is always short enough.
+    if (!mnl_nlmsg_ok(header, static_cast<int>(datagram.size())) || header->nlmsg_len > datagram.size()) return bad("a message is cut off");
     const Bytes body = datagram.subspan(MNL_NLMSG_HDRLEN, header->nlmsg_len - MNL_NLMSG_HDRLEN);
     datagram = datagram.subspan(std::min<std::size_t>(MNL_ALIGN(header->nlmsg_len), datagram.size()));
     if (++messages_ > budget_.messages) return fail(ErrorCode::limit, "more than " + std::to_string(budget_.messages) + " messages");

@@ -258,6 +258,8 @@ Result<StateImage> parse_state(std::string_view text) {
     body.remove_prefix(length + 1);
   }
   if (!own.empty()) state.own = std::make_shared<const std::vector<CarriedTotal>>(std::move(own));
+  // Lines that are each in order may still be too many, too few or spelled otherwise.
+  if (state_text(state) != text) return fail(ErrorCode::parse, "not as this version writes it");
   return state;
 }
 

@@ -86,6 +86,16 @@ bool is_plain(std::string_view text) {
   return text.size() <= kMaxText && std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7f && c != '\\'; });
 }
 
+bool is_utf8(std::string_view text) {
+  std::uint32_t code = 0;
+  while (!text.empty()) {
+    const std::size_t n = utf8_length(text, code);
+    if (n == 0) return false;
+    text.remove_prefix(n);
+  }
+  return true;
+}
+
 std::string_view trim(std::string_view text) {
   constexpr std::string_view blanks(" \t\r\n\0", 5);
   const auto first = text.find_first_not_of(blanks);

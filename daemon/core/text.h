@@ -22,6 +22,9 @@ bool is_plain(std::string_view text);
 // defence of the log and of standard error: no name breaks out of its line.
 std::string safe_message(std::string_view message);
 
+// UTF-8 from end to end, whatever the characters.
+bool is_utf8(std::string_view text);
+
 // [first, last) trimmed of blanks, tabs, CR, LF and NUL at both ends.
 std::string_view trim(std::string_view text);
 

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the packages of the named lists (build, guest, test), and of those only what is missing.
+# Installs the packages of the named lists (the .txt files beside it), and of those only what is missing.
 set -euo pipefail
 
 usage() {
     cat <<'EOF'
 usage: install.sh [--dry-run] LIST...
-  LIST       build, guest, test: a file LIST.txt beside this script, one Debian package a line
+  LIST       build, guest, mlx5sim, test, fuzz: a file LIST.txt beside this script, one Debian package a line
   --dry-run  says what it would install, and installs nothing
 EOF
 }

@@ -153,6 +153,8 @@ TEST_CASE("wrong types and values say what would be right", "[config.load]") {
       {"api:\n  allow: 10.0.0.0/8\n", "must be a list of texts"},
       {"api:\n  allow: [[a]]\n", "must be a list of texts"},
       {"api:\n  allow: {a: b}\n", "must be a list of texts"},
+      {"api:\n  allow: [\"\xff\"]\n", "must be a list of texts in UTF-8"},
+      {"exporters:\n  prometheus: {listen: \"\xc0\xaf\"}\n", "must be a text in UTF-8"},
       {"exporters:\n  prometheus: [listen]\n", "section with keys of its own"},
       {"\nsampling: 1s\n", "section with keys of its own"},
       {"sampling:\n  slow_interval: 500ms\n", "must not be shorter than sampling.interval"},

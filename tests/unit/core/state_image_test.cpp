@@ -129,6 +129,12 @@ TEST_CASE("lines that are none are refused though the checksum is right", "[core
     INFO(line);
     CHECK_FALSE(parse_state(sealed(device + line + "\n")));
   }
+  // Lines that are each in order, and still not what state_text makes.
+  for (const char* line : {"boot c", "port 1 0 0\nport 1 0 0", "port 2 0 0\nport 1 0 0", "port 1 00 0", "port %31 0 0", "counter 1 c x 1 1 1\nport 1 0 0"}) {
+    INFO(line);
+    CHECK_FALSE(parse_state(sealed(device + line + "\n")));
+  }
+  CHECK_FALSE(parse_state(sealed(header)));
   std::string many = device;
   for (std::size_t i = 0; i <= CounterLedger::kMost; ++i) many += "counter 1 c x 1 1 1\n";
   CHECK_FALSE(parse_state(sealed(many)));

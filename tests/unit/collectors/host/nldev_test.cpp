@@ -434,6 +434,15 @@ TEST_CASE("attributes that are cut off anywhere are an error, never a crash", "[
   CHECK(parse_queue_pairs(whole.subspan(1), 10, rows).error().code == ErrorCode::parse);  // misaligned
 }
 
+TEST_CASE("a message that says it is longer than its datagram is cut off, whatever the length", "[host.nldev]") {
+  for (const std::uint32_t length : {0U, 15U, 24U, 0x7fff'ffffU, 0x8000'0000U, 0xffff'ffffU}) {
+    Messages m;
+    m.begin(7)->nlmsg_len = length;
+    const Bytes header(m.datagram().data(), sizeof(nlmsghdr));
+    CHECK(dump_reader().feed(header, kIgnore).error().code == ErrorCode::parse);
+  }
+}
+
 TEST_CASE("an answer of several datagrams ends with DONE", "[host.nldev]") {
   AnswerReader reader = dump_reader();
   std::size_t seen = 0;
