@@ -85,7 +85,8 @@ class Site {
       if (!collector->collect(reading)) continue;
       check((reading.troubles == 0) == reading.trouble.empty(), "trouble comes with words");
       for (const Sample& one : reading.samples) {
-        const double value = std::get<double>(one.value);
+        const auto* histogram = std::get_if<HistogramValue>(&one.value);
+        const double value = histogram ? histogram->sum : std::get<double>(one.value);
         check(one.labels.size() == one.def->labels.count, "a sample has its family's labels");
         check(std::isfinite(value) && value >= 0, "nothing in sysfs is endless or below zero");
       }
