@@ -5,6 +5,7 @@
 #include <string>
 
 #include "bpf/events.h"
+#include "core/qp_record.h"
 
 namespace qpscope {
 namespace {
@@ -37,6 +38,9 @@ Gid gid(const __u8 (&raw)[16]) {
   return out;
 }
 
+// Serials with that bit are the table's own, for what netlink alone tells of: no event can name one.
+bool possible(const ev_qp& qp) { return !is_seeded({qp.serial}); }
+
 QpIdentity identity(const ev_qp& qp) {
   return {.device = {qp.dev_index},
           .serial = {qp.serial},
@@ -64,7 +68,7 @@ Owner owner(const ev_owner& from) {
 
 std::optional<Event> created(std::span<const std::byte> record) {
   const auto ev = wire<ev_qp_create>(record);
-  if (!ev) return std::nullopt;
+  if (!ev || !possible(ev->qp)) return std::nullopt;
   return QpCreated{.at = {ev->head.time},
                    .qp = identity(ev->qp),
                    .owner = owner(ev->owner),
@@ -74,7 +78,7 @@ std::optional<Event> created(std::span<const std::byte> record) {
 
 std::optional<Event> modified(std::span<const std::byte> record) {
   const auto ev = wire<ev_qp_modify>(record);
-  if (!ev) return std::nullopt;
+  if (!ev || !possible(ev->qp)) return std::nullopt;
   QpModified out;
   out.at = {ev->head.time};
   out.qp = identity(ev->qp);
@@ -99,7 +103,7 @@ std::optional<Event> modified(std::span<const std::byte> record) {
 
 std::optional<Event> destroyed(std::span<const std::byte> record) {
   const auto ev = wire<ev_qp_destroy>(record);
-  if (!ev) return std::nullopt;
+  if (!ev || !possible(ev->qp)) return std::nullopt;
   return QpDestroyed{.at = {ev->head.time}, .qp = identity(ev->qp)};
 }
 

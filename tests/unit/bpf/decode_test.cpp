@@ -51,6 +51,17 @@ ev_cgroup sample_cgroup(const std::string& path) {
 
 }  // namespace
 
+TEST_CASE("a serial that only the table gives is no event's", "[bpf.decode]") {
+  auto made = wire<ev_qp_create>(EV_QP_CREATE);
+  made.qp = sample_qp();
+  CHECK(decode(bytes(made)));
+  made.qp.serial |= 1ULL << 63;
+  CHECK_FALSE(decode(bytes(made)));
+  auto gone = wire<ev_qp_destroy>(EV_QP_DESTROY);
+  gone.qp = made.qp;
+  CHECK_FALSE(decode(bytes(gone)));
+}
+
 TEST_CASE("a user's QP is created", "[bpf.decode]") {
   auto ev = wire<ev_qp_create>(EV_QP_CREATE);
   ev.qp = sample_qp();
