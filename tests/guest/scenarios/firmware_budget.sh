@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# LIMIT: 240
+# LIMIT: 300
 # The look-alike's own count of what it was asked stays within budget.firmware_commands_per_second in every mode: while thousands of
 # queue pairs are seeded, under a tenant's churn, with and without BPF, with counter sets; and it is what the daemon says it spent.
 # shellcheck source=tests/guest/scenarios/lib.sh
@@ -63,6 +63,14 @@ within_budget 5 100 'seed'
 wait_for 20 '[[ $(metric qpscope_queue_pairs "device=\"mlx5_0\"") -ge 800 ]]' 'all of them are known'
 within_budget 5 100 'calm'
 [[ $(metric qpscope_sampling_interval_seconds 'device="mlx5_0"') == 1 ]] || die 'the interval is stretched although there is room'
+
+say '-- counter sets: the port asks each of them for each counter'
+read -ra qpns <<<"$(sed 's/^held //' "$STATE/old")"
+for qpn in "${qpns[@]:0:4}"; do rdma statistic qp bind link mlx5_0/1 lqpn "$qpn" || die "no set for $qpn"; done
+wait_for 30 '[[ $(metric qpscope_sampling_interval_seconds "device=\"mlx5_0\"" | cut -d. -f1) -ge 2 ]]' 'the interval is longer'
+within_budget 12 100 'four counter sets'
+for id in 1 2 3 4; do rdma statistic qp unbind link mlx5_0/1 cntn $id; done
+wait_for 30 '[[ $(metric qpscope_sampling_interval_seconds "device=\"mlx5_0\"") == 1 ]]' 'the interval is as configured again'
 
 say '-- churn as fast as it goes'
 hold churn mlx5_1 50 1 churn
