@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# LIMIT: 240
+# LIMIT: 360
 # The daemon over the look-alike of mlx5: totals equal what was set through wraps, SIGKILL, errors, hangs and a device that goes and
 # comes back; a device that hangs takes only itself away, and a new daemon starts while the old one's thread is still stuck.
 # shellcheck source=tests/guest/scenarios/lib.sh
@@ -14,8 +14,9 @@ hw_total() { metric qpscope_hw_counters_total "device=\"$1\",counter=\"$2\""; }
 total_is() { wait_for 10 "[[ \$(hw_total $1 $2) == $3 ]]" "$1 $2 is $3 on the page"; }
 # A batch of scrapes, which spans some 30 snapshots: median, p99 and worst in ms.
 scrapes() { "$GUEST_DIR/scrape_times.py" "http://127.0.0.1:$PORT/metrics" --count 300 --every 0.02; }
-# The smallest p99 of the batches in a file.
-least_p99() { awk 'NR == 1 || $2 < least { least = $2 } END { print least }' "$1"; }
+# The smallest median and the smallest p99 of the batches in a file.
+least() { awk 'NR == 1 || $1 < median { median = $1 } NR == 1 || $2 < p99 { p99 = $2 } END { print median, p99 }' "$OUT/$1"; }
+no_slower() { awk -v calm="$(least calm)" -v hanging="$(least hanging)" 'BEGIN { split(calm, c); split(hanging, h); exit !(h[1] <= c[1] + 2 && h[2] <= c[2] + 2) }'; }
 
 sim load devices=2 ports=1 || die 'mlx5sim does not load'
 DAEMON_YAML='sampling: {interval: 200ms, slow_interval: 1s, stale_after: 3s}'
@@ -51,22 +52,21 @@ wait_for 20 '[[ $(hw_total mlx5_0 packet_seq_err) == '$truth' ]]' 'they are back
 [[ $(grep -c 'mlx5_0: hw_counters' "$OUT/daemon.log") -le $((lines + 2)) ]] || die 'the log was flooded'
 
 say '-- a device that hangs takes only itself away'
-# Without and with, by turns. What the machine does besides only ever makes a scrape longer: the quietest batch of each kind
-# shows what a hang costs.
-for turn in 1 2 3; do
+# Without and with, by turns: what the machine does besides only ever makes a scrape longer, while what a hang costs would be in every
+# batch, so the quietest batches are compared. Three turns at least; more where the machine was not quiet.
+for turn in 1 2 3 4 5 6 7 8; do
     scrapes >>"$OUT/calm"
     sim hang mlx5_0 uninterruptible hw_counters
     wait_for 10 'grep -q "^State:.*D" /proc/$DAEMON_PID/task/*/status' 'a thread is stuck in the kernel'
     scrapes >>"$OUT/hanging"
     wait_for 15 '! hw_total mlx5_0 packet_seq_err >/dev/null' 'the samples of the device that hangs are gone'
     say "300 scrapes, median, p99 and worst in ms: $(tail -n 1 "$OUT/calm") without, $(tail -n 1 "$OUT/hanging") during the hang"
-    [[ $turn -lt 3 ]] || break
+    if [[ $turn -ge 3 ]] && no_slower; then break; fi
     sim hang mlx5_0 no hw_counters
+    [[ $turn -lt 8 ]] || die "scrapes got slower, least median and p99 in ms: $(least calm) without, $(least hanging) during the hang"
     total_is mlx5_0 packet_seq_err $truth
 done
 metric qpscope_collector_last_success_timestamp_seconds 'device="mlx5_0",collector="hw_counters"' >/dev/null || die 'its last success is gone too'
-calm=$(least_p99 "$OUT/calm") hanging=$(least_p99 "$OUT/hanging")
-awk -v calm="$calm" -v hanging="$hanging" 'BEGIN { exit !(hanging <= calm + 2) }' || die "scrapes got slower: p99 $calm ms, then $hanging ms"
 sim count mlx5_1/1 packet_seq_err 77
 total_is mlx5_1 packet_seq_err 77
 
