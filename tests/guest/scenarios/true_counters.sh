@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# LIMIT: 300
+# LIMIT: 360
 # The daemon over the look-alike of mlx5: totals equal what was set through wraps, SIGKILL, errors, hangs and a device that goes and
 # comes back; a device that hangs takes only itself away, and a new daemon starts while the old one's thread is still stuck.
 # shellcheck source=tests/guest/scenarios/lib.sh
