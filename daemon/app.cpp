@@ -21,6 +21,7 @@ namespace {
 constexpr double kStopSeconds = 1;  // for threads to leave the kernel
 constexpr std::uint64_t kStartPollNs = 50'000'000;
 constexpr double kFirstSampleSeconds = 2;  // a device that hangs, or has very many queue pairs, must not keep the others from being ready
+constexpr double kNetlinkSeconds = 10;     // the same for a first netlink pass that hangs
 
 std::string count_of(std::size_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
@@ -73,7 +74,7 @@ Result<> App::run() {
     notify::alive();
     if (ready_) {
       notify::status(status_line());
-    } else if (settled && tracker_.started()) {
+    } else if (settled && (tracker_.started() || seconds(boot_now(), began) > kNetlinkSeconds)) {
       ready_ = true;
       log::info("ready on port " + std::to_string(http_->port()) + ": " + status_line());
       notify::ready(status_line());
