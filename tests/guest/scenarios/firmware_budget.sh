@@ -47,6 +47,7 @@ HOLDERS=()
 # bytes (README.md, traps).
 again() {
     kill -STOP "$churn"
+    wait_for 10 'grep -q "^State:.*T" /proc/$churn/status' 'the churner is out of the kernel'
     stop_daemon
     start_daemon
     kill -CONT "$churn"
@@ -83,9 +84,9 @@ for mode in 'bpf: {enabled: false}' 'reconcile: {interval: 1s, polls_per_second:
 done
 
 say '-- a small budget: sampling gets slower and says so'
-stop_daemon
 kill "${HOLDERS[@]}"
 wait "${HOLDERS[@]}" || true
+stop_daemon
 DAEMON_YAML='budget: {firmware_commands_per_second: 8}'
 start_daemon
 wait_for 30 '[[ $(metric qpscope_sampling_interval_seconds "device=\"mlx5_0\"" | cut -d. -f1) -ge 2 ]]' 'the interval is longer'
