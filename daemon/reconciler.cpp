@@ -193,13 +193,13 @@ void Reconciler::end_dump(Device& device, bool complete) {
   if (!device.dumping) return;
   device.dumping.reset();
   device.dumped.complete &= complete;
-  QpTable::DumpVerdict verdict;
+  std::vector<QpRecord> unseen;
   {
     const std::lock_guard lock(table_mutex_);
-    verdict = table_.dump_ends(device.dumped);
+    unseen = table_.dump_ends(device.dumped);
   }
   device.dumped = {};
-  std::ranges::move(verdict.unseen, std::back_inserter(device.unseen));
+  std::ranges::move(unseen, std::back_inserter(device.unseen));
 }
 
 void Reconciler::add(DeviceIndex index, const QpRow& row, QpTable::Why why) {

@@ -219,15 +219,15 @@ bool replaced(const QpRecord& record, const QpRow& row, BootTime asked) {
 
 }  // namespace
 
-// Rows without a QP; `seen` gets every number that the rows name.
-std::vector<QpRow> QpTable::read_rows(const QpDump& dump, Seen& seen) {
+std::vector<QpRow> QpTable::dump_goes_on(const QpDump& part) {
   std::vector<QpRow> unknown;
-  for (const QpRow& row : dump.rows) {
-    const HolderKey id{dump.device, restrack_id(row.type, row.qpn, row.port)};
+  std::unordered_set<HolderKey, Hash> seen;  // a dump repeats rows
+  for (const QpRow& row : part.rows) {
+    const HolderKey id{part.device, restrack_id(row.type, row.qpn, row.port)};
     if (!seen.insert(id).second || tombstones_.contains(id)) continue;
     const auto held = holders_.find(id);
-    if (held != holders_.end() && !replaced(records_.at(held->second), row, dump.began)) {
-      refresh(held->second, row, dump.began);
+    if (held != holders_.end() && !replaced(records_.at(held->second), row, part.began)) {
+      refresh(held->second, row, part.began);
       continue;
     }
     if (held != holders_.end()) erase(records_.at(held->second));
@@ -236,24 +236,22 @@ std::vector<QpRow> QpTable::read_rows(const QpDump& dump, Seen& seen) {
   return unknown;
 }
 
-std::vector<QpRow> QpTable::dump_goes_on(const QpDump& part) {
-  Seen seen;
-  return read_rows(part, seen);
-}
-
-QpTable::DumpVerdict QpTable::dump_ends(const QpDump& dump) {
-  Seen seen;
-  seen.reserve(dump.rows.size());
-  DumpVerdict verdict{.unknown = read_rows(dump, seen), .unseen = {}};
-  for (const auto& [id, key] : holders_) {
-    if (!dump.complete || id.device != dump.device || seen.contains(id)) continue;
-    const QpRecord& record = records_.at(key);
-    // Driver-internal types are listed only when a reader asks for driver details (core/nldev.c, RESTRACK_DD).
-    const bool listed = static_cast<std::uint32_t>(record.type) < static_cast<std::uint32_t>(QpType::driver);
-    if (listed && record.changed < dump.began && record.created.value_or(BootTime{}) < dump.began) verdict.unseen.push_back(record);
+std::vector<QpRecord> QpTable::dump_ends(const QpDump& dump) {
+  std::vector<QpRecord> unseen;
+  if (dump.complete) {
+    std::unordered_set<HolderKey, Hash> seen;
+    seen.reserve(dump.rows.size());
+    for (const QpRow& row : dump.rows) seen.insert({dump.device, restrack_id(row.type, row.qpn, row.port)});
+    for (const auto& [id, key] : holders_) {
+      if (id.device != dump.device || seen.contains(id)) continue;
+      const QpRecord& record = records_.at(key);
+      // Driver-internal types are listed only when a reader asks for driver details (core/nldev.c, RESTRACK_DD).
+      const bool listed = static_cast<std::uint32_t>(record.type) < static_cast<std::uint32_t>(QpType::driver);
+      if (listed && record.changed < dump.began && record.created.value_or(BootTime{}) < dump.began) unseen.push_back(record);
+    }
   }
   if (--dumps_running_ == 0) tombstones_.clear();
-  return verdict;
+  return unseen;
 }
 
 void QpTable::refresh(QpKey key, const QpRow& row, BootTime asked) {

@@ -76,14 +76,10 @@ class QpTable {
   // --- netlink
   // Brackets a dump: QPs destroyed in between are remembered, so that a row read earlier does not raise the dead.
   void dump_begins();
-  struct DumpVerdict {
-    std::vector<QpRow> unknown;    // rows that the table has no QP for
-    std::vector<QpRecord> unseen;  // QPs that should have been there; gone only if a single RES_QP_GET says ENOENT
-  };
-  DumpVerdict dump_ends(const QpDump& dump);
-  // The same for some rows of a dump that still runs: those that the table has no QP for. The rows of the whole dump still go to
-  // dump_ends(), for the sake of `unseen`.
+  // Some rows of a dump that runs, each row once: those that the table has no QP for.
   std::vector<QpRow> dump_goes_on(const QpDump& part);
+  // The whole dump: the QPs that should have been in it; gone only if a single RES_QP_GET says ENOENT.
+  std::vector<QpRecord> dump_ends(const QpDump& dump);
   // What one answer says of a QP asked for at `asked`: the state is adopted unless an event changed it since.
   void refresh(QpKey key, const QpRow& row, BootTime asked);
   enum class Why : std::uint8_t {
@@ -139,8 +135,6 @@ class QpTable {
     std::size_t operator()(const HolderKey& k) const noexcept { return mix(k.id, k.device.value); }
   };
 
-  using Seen = std::unordered_set<HolderKey, Hash>;
-  std::vector<QpRow> read_rows(const QpDump& dump, Seen& seen);
   QpRecord* locate(const QpIdentity& qp);
   QpRecord* insert(QpRecord record);
   void erase(const QpRecord& record, bool evicted = false);

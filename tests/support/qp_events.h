@@ -52,8 +52,15 @@ inline QpRow row(std::uint32_t qpn, QpState state = QpState::rts, QpType type = 
 inline bool seed(QpTable& table, const QpRow& one, std::uint64_t now, QpTable::Why why = QpTable::Why::seed) {
   return table.add(kDev, one, owner_of_thread(one.tid.value), 0, {now}, why);
 }
-inline QpTable::DumpVerdict dump(QpTable& table, std::uint64_t began, std::vector<QpRow> rows, bool complete = true) {
-  return table.dump_ends({.device = kDev, .began = {began}, .complete = complete, .rows = std::move(rows)});
+// A dump that comes in one piece.
+struct DumpVerdict {
+  std::vector<QpRow> unknown;
+  std::vector<QpRecord> unseen;
+};
+inline DumpVerdict dump(QpTable& table, std::uint64_t began, std::vector<QpRow> rows, bool complete = true) {
+  const QpDump whole{.device = kDev, .began = {began}, .complete = complete, .rows = std::move(rows)};
+  auto unknown = table.dump_goes_on(whole);
+  return {.unknown = std::move(unknown), .unseen = table.dump_ends(whole)};
 }
 
 inline std::uint64_t of(const std::map<QpTotals::Kind, std::uint64_t>& counts, QpType type = QpType::rc, DeviceIndex device = kDev) {
