@@ -67,8 +67,10 @@ std::string netdev_of(const Host& host, const std::string& device, const std::st
   return {};
 }
 
+bool has_firmware(std::string_view driver) { return driver != "rdma_rxe" && driver != "siw"; }
+
 FirmwareCost firmware_cost(std::string_view driver) {
-  if (driver == "rdma_rxe" || driver == "siw") return {};
+  if (!has_firmware(driver)) return {};
   return {.port_query = 1, .counters_file = 1, .hw_counters = driver == "mlx5_core" ? 3U : 1U};
 }
 

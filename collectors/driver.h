@@ -19,6 +19,9 @@ Result<std::string> driver_of(const Host& host, const std::string& device);
 // `failed` hears of what could not be read.
 std::string netdev_of(const Host& host, const std::string& device, const std::string& port, const std::function<void(const Error&)>& failed);
 
+// False for drivers in software. A driver that is not known may have one.
+bool has_firmware(std::string_view driver);
+
 // What reads of a device ask of its firmware, in commands.
 struct FirmwareCost {
   unsigned port_query = 0;     // state, phys_state, rate, lid: one query of the port each (core/sysfs.c)

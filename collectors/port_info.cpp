@@ -97,7 +97,7 @@ class PortInfo : public Collector {
       return out.failed("port", Error{ErrorCode::parse, 0, path + "/rate: " + quoted(rate) + " is no rate"});
     }
     const double bytes_per_second = gigabits * 1e9 / 8;
-    if (bytes_per_second > 0) out.ledger.line_rate(port, bytes_per_second);
+    out.ledger.line_rate(port, bytes_per_second);
     out.add(kRate, {device_, port}, bytes_per_second);
   }
 

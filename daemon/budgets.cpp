@@ -17,11 +17,10 @@ std::shared_ptr<CommandBudget> Budgets::of(const std::string& device) {
     const std::lock_guard lock(mutex_);
     if (const auto found = budgets_.find(device); found != budgets_.end()) return found->second;
   }
-  const auto driver = driver_of(host_, device);
-  const bool software = driver && (*driver == "rdma_rxe" || *driver == "siw");  // else there may be a firmware
+  const bool firmware = has_firmware(driver_of(host_, device).value_or(""));
   const std::lock_guard lock(mutex_);
   if (budgets_.size() >= kMost) std::erase_if(budgets_, [](const auto& entry) { return entry.second.use_count() == 1; });
-  return budgets_.try_emplace(device, std::make_shared<CommandBudget>(per_second_, !software)).first->second;
+  return budgets_.try_emplace(device, std::make_shared<CommandBudget>(per_second_, firmware)).first->second;
 }
 
 std::vector<std::pair<std::string, std::shared_ptr<CommandBudget>>> Budgets::all() const {
