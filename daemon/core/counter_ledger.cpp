@@ -24,6 +24,7 @@ CounterLedger::CounterLedger(const LedgerImage& image) {
   for (const auto& [port, faults] : image.ports) faults_.insert_or_assign(port, faults);
   observed_ = image.observed;
   histograms_ = image.histograms;
+  tenants_ = TenantLedger(image.tenants);
 }
 
 void CounterLedger::line_rate(const std::string& port, std::optional<double> bytes_per_second) {
@@ -111,7 +112,10 @@ std::optional<CounterLedger::Last> CounterLedger::last(const CounterKeyView& key
   return found == entries_.end() ? std::nullopt : std::optional(Last{found->second.total.value(), found->second.at});
 }
 
-bool CounterLedger::take_changed() { return std::exchange(changed_, false); }
+bool CounterLedger::take_changed() {
+  const bool tenants = tenants_.take_changed();
+  return std::exchange(changed_, false) || tenants;
+}
 
 LedgerImage CounterLedger::image() const {
   LedgerImage out;
@@ -120,6 +124,7 @@ LedgerImage CounterLedger::image() const {
   out.ports.insert(faults_.begin(), faults_.end());
   out.observed = observed_;
   out.histograms = histograms_;
+  out.tenants = tenants_.image();
   return out;
 }
 

@@ -10,6 +10,7 @@ namespace qpscope {
 namespace {
 
 constexpr std::string_view kHeader = "qpscope-state 1\n";
+constexpr std::size_t kMostAccounts = 8192;  // of a device
 constexpr std::string_view kHex = "0123456789abcdef";
 
 bool plain(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == ':'; }
@@ -53,6 +54,33 @@ void put_own(std::string& out, const CarriedTotal& one) {
     put_number(out, std::bit_cast<std::uint64_t>(std::get<double>(one.value)));
   }
   for (const std::string& label : one.labels) put_word(out, label);
+}
+
+void put_total(std::string& out, const PortCounter& counter, std::uint64_t total) {
+  put_word(out, counter.source);
+  put_word(out, counter.name);
+  put_number(out, total);
+}
+
+void put_tenants(std::string& out, const TenantImage& image) {
+  for (const TenantImage::Account& one : image.accounts) {
+    out += "\ntenant";
+    for (const std::string* word : {&one.port, &one.who.tenant, &one.who.workload}) put_word(out, *word);
+    out += ' ';
+    out += to_string(one.method);
+    put_number(out, one.used.value);
+    for (const auto& [counter, total] : one.totals) {
+      out += "\ncredit";
+      put_total(out, counter, total);
+    }
+  }
+  for (const auto& [port, totals] : image.unattributed) {
+    for (const auto& [counter, total] : totals) {
+      out += "\nunattributed";
+      put_word(out, port);
+      put_total(out, counter, total);
+    }
+  }
 }
 
 std::uint64_t hash(std::string_view text) {
@@ -149,6 +177,22 @@ class Line {
   bool good_ = true, ended_ = false;
 };
 
+std::optional<CreditMethod> credit_method(std::string_view word) {
+  for (const CreditMethod method : {CreditMethod::set, CreditMethod::sole_owner}) {
+    if (word == to_string(method)) return method;
+  }
+  return std::nullopt;
+}
+
+// Source, name and total at the end of a line.
+bool parse_total(Line& line, std::map<PortCounter, std::uint64_t>& totals) {
+  PortCounter counter{.source = line.word(), .name = {}};
+  counter.name = line.word();
+  if (totals.size() >= TenantLedger::kMostCounters) return false;
+  totals[std::move(counter)] = line.number();
+  return line.good();
+}
+
 // The lines between header and end.
 bool parse_line(Line line, StateImage& state, std::vector<CarriedTotal>& own, std::shared_ptr<LedgerImage>& open) {
   const std::string_view kind = line.raw();
@@ -189,6 +233,20 @@ bool parse_line(Line line, StateImage& state, std::vector<CarriedTotal>& own, st
     ObservedKey key{.port = line.word(), .name = {}};
     key.name = line.word();
     open->histograms[std::move(key)] = line.histogram();
+  } else if (kind == "tenant" && open && open->tenants.accounts.size() < kMostAccounts) {
+    TenantImage::Account& one = open->tenants.accounts.emplace_back();
+    one.port = line.word();
+    one.who.tenant = line.word();
+    one.who.workload = line.word();
+    const auto method = credit_method(line.raw());
+    if (!method) return false;
+    one.method = *method;
+    one.used.value = line.number();
+  } else if (kind == "credit" && open && !open->tenants.accounts.empty()) {
+    return parse_total(line, open->tenants.accounts.back().totals);
+  } else if (kind == "unattributed" && open) {
+    std::string port = line.word();
+    return parse_total(line, open->tenants.unattributed[std::move(port)]);
   } else {
     return false;
   }
@@ -232,6 +290,7 @@ std::string state_text(const StateImage& state) {
       for (const std::string* word : {&key.port, &key.name}) put_word(out, *word);
       put_histogram(out, histogram);
     }
+    put_tenants(out, device.image->tenants);
   }
   out += '\n';
   const std::uint64_t sum = hash(out);
