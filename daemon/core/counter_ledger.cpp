@@ -25,6 +25,7 @@ CounterLedger::CounterLedger(const LedgerImage& image) {
   observed_ = image.observed;
   histograms_ = image.histograms;
   tenants_ = TenantLedger(image.tenants);
+  sets_ = SetBook(image.sets);
 }
 
 void CounterLedger::line_rate(const std::string& port, std::optional<double> bytes_per_second) {
@@ -113,8 +114,8 @@ std::optional<CounterLedger::Last> CounterLedger::last(const CounterKeyView& key
 }
 
 bool CounterLedger::take_changed() {
-  const bool tenants = tenants_.take_changed();
-  return std::exchange(changed_, false) || tenants;
+  const bool tenants = tenants_.take_changed(), sets = sets_.take_changed();
+  return std::exchange(changed_, false) || tenants || sets;
 }
 
 LedgerImage CounterLedger::image() const {
@@ -125,6 +126,7 @@ LedgerImage CounterLedger::image() const {
   out.observed = observed_;
   out.histograms = histograms_;
   out.tenants = tenants_.image();
+  out.sets = sets_.image();
   return out;
 }
 

@@ -19,6 +19,7 @@
 #include "core/counter_total.h"
 #include "core/histogram.h"
 #include "core/ids.h"
+#include "core/set_book.h"
 #include "core/tenant_ledger.h"
 
 namespace qpscope {
@@ -62,6 +63,7 @@ struct LedgerImage {
   std::map<ObservedKey, std::uint64_t> observed;
   std::map<ObservedKey, Histogram> histograms;
   TenantImage tenants;
+  SetImage sets;
   friend bool operator==(const LedgerImage&, const LedgerImage&) = default;
 };
 
@@ -98,6 +100,9 @@ class CounterLedger {
   // Whose the events are.
   TenantLedger& tenants() { return tenants_; }
   const TenantLedger& tenants() const { return tenants_; }
+  // The counter sets that tell it.
+  SetBook& sets() { return sets_; }
+  const SetBook& sets() const { return sets_; }
 
   // What the port can carry, in bytes per second. It bounds how far a counter can have come; without it the fastest NIC is assumed.
   void line_rate(const std::string& port, std::optional<double> bytes_per_second);
@@ -128,6 +133,7 @@ class CounterLedger {
   std::map<ObservedKey, std::uint64_t> observed_;
   std::map<ObservedKey, Histogram> histograms_;
   TenantLedger tenants_;
+  SetBook sets_;
   bool changed_ = false;
 };
 

@@ -62,6 +62,31 @@ void put_total(std::string& out, const PortCounter& counter, std::uint64_t total
   put_number(out, total);
 }
 
+void put_sets(std::string& out, const SetImage& image) {
+  for (const PortNum port : image.managed) {
+    out += "\nmanaged";
+    put_number(out, port.value);
+  }
+  for (const SetKey& key : image.foreign) {
+    out += "\nforeign";
+    put_number(out, key.port.value);
+    put_number(out, key.id.value);
+  }
+  for (const SetImage::Set& one : image.sets) {
+    out += "\nset";
+    put_number(out, one.key.port.value);
+    put_number(out, one.key.id.value);
+    put_number(out, one.kernel ? 1 : 0);
+    put_word(out, one.who.tenant);
+    put_word(out, one.who.workload);
+    for (const auto& [name, value] : one.last) {
+      out += "\nvalue";
+      put_word(out, name);
+      put_number(out, value);
+    }
+  }
+}
+
 void put_tenants(std::string& out, const TenantImage& image) {
   for (const TenantImage::Account& one : image.accounts) {
     out += "\ntenant";
@@ -133,6 +158,11 @@ class Line {
     good_ &= value >> 64 == 0;
     return static_cast<std::uint64_t>(value);
   }
+  std::uint32_t number32() {
+    const std::uint64_t value = number();
+    good_ &= value >> 32 == 0;
+    return static_cast<std::uint32_t>(value);
+  }
   double real() {
     const double value = std::bit_cast<double>(number());
     good_ &= std::isfinite(value);
@@ -193,6 +223,35 @@ bool parse_total(Line& line, std::map<PortCounter, std::uint64_t>& totals) {
   return line.good();
 }
 
+SetKey set_key(Line& line) {
+  SetKey key{.port = {line.number32()}, .id = {}};
+  key.id.value = line.number32();
+  return key;
+}
+
+bool parse_set_line(std::string_view kind, Line& line, SetImage& sets) {
+  if (kind == "managed") {
+    sets.managed.insert({line.number32()});
+  } else if (kind == "foreign") {
+    sets.foreign.insert(set_key(line));
+  } else if (kind == "set" && sets.sets.size() < SetBook::kMost) {
+    SetImage::Set& one = sets.sets.emplace_back();
+    one.key = set_key(line);
+    const std::uint64_t kernel = line.number();
+    if (kernel > 1) return false;
+    one.kernel = kernel == 1;
+    one.who.tenant = line.word();
+    one.who.workload = line.word();
+  } else if (kind == "value" && !sets.sets.empty() && sets.sets.back().last.size() < TenantLedger::kMostCounters) {
+    auto& [name, value] = sets.sets.back().last.emplace_back();
+    name = line.word();
+    value = line.number();
+  } else {
+    return false;
+  }
+  return line.good();
+}
+
 // The lines between header and end.
 bool parse_line(Line line, StateImage& state, std::vector<CarriedTotal>& own, std::shared_ptr<LedgerImage>& open) {
   const std::string_view kind = line.raw();
@@ -248,7 +307,7 @@ bool parse_line(Line line, StateImage& state, std::vector<CarriedTotal>& own, st
     std::string port = line.word();
     return parse_total(line, open->tenants.unattributed[std::move(port)]);
   } else {
-    return false;
+    return open && parse_set_line(kind, line, open->sets);
   }
   return line.good();
 }
@@ -291,6 +350,7 @@ std::string state_text(const StateImage& state) {
       put_histogram(out, histogram);
     }
     put_tenants(out, device.image->tenants);
+    put_sets(out, device.image->sets);
   }
   out += '\n';
   const std::uint64_t sum = hash(out);

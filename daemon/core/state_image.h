@@ -13,6 +13,10 @@
 //   tenant 1 root 4711 set 5a2e8                 port, tenant, workload, method, last used; below it its totals
 //   credit hw_counters packet_seq_err 7          source, name, total
 //   unattributed 1 hw_counters packet_seq_err 7b port, source, name, total
+//   managed 1                                     port whose counter sets are ours,
+//   foreign 1 5                                   but for this one: port, id
+//   set 1 4 0 root 4711                           port, id, 1 for kernel queue pairs, tenant, workload; below it what it last showed
+//   value packet_seq_err 7                        name, raw value
 //   end 9ae1…                                    FNV-1a of all before
 //
 // Words are escaped byte by byte (%20), as names are the driver's to choose. Pure.
