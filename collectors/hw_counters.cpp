@@ -7,10 +7,10 @@
 
 #include "collectors/counter_folder.h"
 #include "collectors/counter_kinds.h"
-#include "collectors/counter_sets.h"
 #include "collectors/driver.h"
 #include "collectors/netlink_first.h"
 #include "collectors/registry.h"
+#include "collectors/set_cost.h"
 #include "collectors/utilization.h"
 #include "collectors/vocabulary.h"
 
@@ -67,7 +67,7 @@ class HwCounters : public Collector {
     CounterFolder folder;  // all but lifespan
     std::optional<PolledFile> lifespan;
     NetlinkFirst way;
-    CounterSets sets;
+    SetCost sets;
   };
 
   void make_levels() {

@@ -11,8 +11,8 @@
 namespace qpscope {
 
 std::span<const CollectorRow* const> collector_rows() {
-  static const std::array<const CollectorRow*, 6> rows{
-      &kDeviceInfo, &kHwCounters, &kPortErrors, &kPortInfo, &kPortState, &kPortTraffic,
+  static const std::array<const CollectorRow*, 7> rows{
+      &kDeviceInfo, &kHwCounters, &kPortErrors, &kPortInfo, &kPortState, &kPortTraffic, &kQpStatistics,
   };
   return rows;
 }

@@ -9,7 +9,7 @@
 
 namespace qpscope {
 
-extern const CollectorRow kDeviceInfo, kHwCounters, kPortErrors, kPortInfo, kPortState, kPortTraffic;
+extern const CollectorRow kDeviceInfo, kHwCounters, kPortErrors, kPortInfo, kPortState, kPortTraffic, kQpStatistics;
 
 std::span<const CollectorRow* const> collector_rows();
 

@@ -104,6 +104,11 @@ const CounterMeaning* counter_meaning(std::string_view driver, const PortCounter
 
 MetricList vocabulary_metrics() { return kFamilies; }
 
+bool is_trouble(const CounterMeaning& meaning) {
+  constexpr const MetricDef* kTraffic[] = {&kTxBytes, &kRxBytes, &kTxPackets, &kRxPackets, &kFlushed};
+  return std::ranges::find(kTraffic, meaning.family) == std::end(kTraffic);
+}
+
 const MetricDef* utilization_family(const CounterMeaning& meaning) {
   if (meaning.family == &kTxBytes) return &kTxUtilization;
   return meaning.family == &kRxBytes ? &kRxUtilization : nullptr;

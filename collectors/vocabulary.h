@@ -28,6 +28,9 @@ const CounterMeaning* counter_meaning(std::string_view driver, const PortCounter
 // The canonical port families.
 MetricList vocabulary_metrics();
 
+// Errors and retransmissions: not traffic, and not what every teardown brings.
+bool is_trouble(const CounterMeaning& meaning);
+
 // The histogram of the line's utilisation by what this counts; null where it counts no bytes of the port.
 const MetricDef* utilization_family(const CounterMeaning& meaning);
 

@@ -23,6 +23,15 @@ struct SamplingConfig {
   bool operator==(const SamplingConfig&) const = default;
 };
 
+struct CountersConfig {
+  std::string qp_mode = "leave";  // leave: read the counter sets there are; tenant: make one for each tenant and workload
+  std::uint64_t max_sets = 32;    // of ours, a port
+  std::uint64_t qp_focus = 0;     // queue pairs at most that are given sets of their own by themselves
+  double focus_time = 60;         // for how long
+  double slow_command = 0.05;     // sets are given back when firmware commands take so long
+  bool operator==(const CountersConfig&) const = default;
+};
+
 struct BudgetConfig {
   std::uint64_t firmware_commands_per_second = 100;  // per device, all that we ask of it; 0: no limit
   bool operator==(const BudgetConfig&) const = default;
@@ -89,6 +98,7 @@ struct LogConfig {
 struct Config {
   DevicesConfig devices;
   SamplingConfig sampling;
+  CountersConfig counters;
   BudgetConfig budget;
   ReconcileConfig reconcile;
   TenantsConfig tenants;

@@ -23,6 +23,13 @@ void visit_keys(V& v, Config& c) {
     v.duration("slow_interval", c.sampling.slow_interval, 0.1, kDay);
     v.duration("stale_after", c.sampling.stale_after, 1, kDay);
   });
+  v.section("counters", [&] {
+    v.choice("qp_mode", c.counters.qp_mode, {"leave", "tenant"});
+    v.number("max_sets", c.counters.max_sets, 2, 255);
+    v.number("qp_focus", c.counters.qp_focus, 0, 16);
+    v.duration("focus_time", c.counters.focus_time, 1, 3600);
+    v.duration("slow_command", c.counters.slow_command, 0.001, 60);
+  });
   v.section("budget", [&] { v.number("firmware_commands_per_second", c.budget.firmware_commands_per_second, 0, 1'000'000); });
   v.section("reconcile", [&] {
     v.duration("interval", c.reconcile.interval, 1, kDay);

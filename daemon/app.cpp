@@ -19,6 +19,7 @@ namespace qpscope {
 namespace {
 
 constexpr double kStopSeconds = 1;  // for threads to leave the kernel
+constexpr double kGiveBackSeconds = 32;  // for those that give counter sets back: a little more than they take at most
 constexpr std::uint64_t kStartPollNs = 50'000'000;
 constexpr double kFirstSampleSeconds = 2;  // a device that hangs, or has very many queue pairs, must not keep the others from being ready
 constexpr double kNetlinkSeconds = 10;     // the same for a first netlink pass that hangs
@@ -41,13 +42,15 @@ int wait_for_signal(BootTime until) {
 App::App(Config config, Sysroot root)
     : config_(std::move(config)),
       root_(std::move(root)),
-      host_{.root = root_, .live = root_.live(), .netlink = root_.live() ? &device_netlink : nullptr},
+      host_{.root = root_, .live = root_.live(), .netlink = root_.live() ? &device_netlink : nullptr, .queue_pairs = nullptr},
       budgets_(host_, static_cast<double>(config_.budget.firmware_commands_per_second)),
       devices_(host_, config_, budgets_),
       tracker_(host_, config_, budgets_),
       pages_(store_, {.qp_limit = config_.exporters.prometheus.qp_limit,
                       .wall_minus_boot = wall_minus_boot,
-                      .ready = [this] { return ready_.load(); }}) {}
+                      .ready = [this] { return ready_.load(); }}) {
+  if (root_.live()) host_.queue_pairs = &tracker_;
+}
 
 Result<> App::run() {
   // First the door: an occupied port is found before anything is loaded into the kernel.
@@ -106,10 +109,17 @@ void App::publish() {
   std::ranges::move(self_samples(self), std::back_inserter(own));
   carry(own);
   // Before anybody sees the totals: what was shown once is never taken back.
-  if (state_) self.state_saved = state_->save(devices_.ledgers(), carried_.totals());
+  if (state_) self.state_saved = save();
   snapshot->samples.push_back(std::make_shared<const SampleList>(std::move(own)));
   snapshot->samples.push_back(std::make_shared<const SampleList>(lasting_samples(self)));
   store_.publish(std::move(snapshot));
+}
+
+bool App::save() {
+  const std::vector<DeviceLedger> ledgers = devices_.ledgers();
+  if (!state_->save(ledgers, carried_.totals())) return false;
+  devices_.saved(ledgers);
+  return true;
 }
 
 // Counters of this run become those of all runs of this boot.
@@ -127,10 +137,12 @@ void App::stop() {
   http_.reset();
   const BootTime began = boot_now();
   bool stuck = false;
-  for (const std::string& device : devices_.stop(kStopSeconds)) {
+  for (const std::string& device : devices_.stop(kStopSeconds, kGiveBackSeconds)) {
     stuck = true;
     log::warning(safe_text(device) + ": its reader is stuck in the kernel and is left behind");
   }
+  // What was given back, and the last word of every set.
+  if (state_) save();
   if (!tracker_.stop(std::max(0.1, kStopSeconds - seconds(boot_now(), began)))) {
     stuck = true;
     log::warning("the netlink reader or the resolver is stuck in the kernel and is left behind");

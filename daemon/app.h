@@ -35,13 +35,14 @@ class App {
  private:
   void publish();
   void carry(SampleList& own);
+  bool save();
   void stop();
   std::string status_line() const;
   double budget_wait() const;
 
   const Config config_;
   const Sysroot root_;
-  const Host host_;
+  Host host_;
   std::optional<StateFile> state_;  // where the root has a /run
   Budgets budgets_;
   Devices devices_;

@@ -19,8 +19,8 @@ auto group_of(const Owner& owner) { return std::tie(owner.tgid, owner.tid, owner
 
 }  // namespace
 
-Attributor::Attributor(QpTable& table, std::mutex& table_mutex, TenantMap& tenants, ClockFn now, LookUp look_up)
-    : table_(table), table_mutex_(table_mutex), tenants_(tenants), now_(std::move(now)), look_up_(std::move(look_up)) {}
+Attributor::Attributor(QpTable& table, std::mutex& table_mutex, TenantMap& tenants, ClockFn now, LookUp look_up, std::function<void()> done)
+    : table_(table), table_mutex_(table_mutex), tenants_(tenants), now_(std::move(now)), look_up_(std::move(look_up)), done_(std::move(done)) {}
 
 Attributor::~Attributor() {
   stop(0);
@@ -51,6 +51,7 @@ void Attributor::pass() {
     const std::lock_guard lock(table_mutex_);
     table_.attribute(one.key, it->second.owner, it->second.tenant, it->second.settled);
   }
+  if (done_ && !waiting.empty()) done_();
 }
 
 void Attributor::start(int listening) {

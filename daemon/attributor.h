@@ -23,7 +23,8 @@ class Attributor {
   // Completes an owner by what files say. `seen`: its process lived then. On the resolver thread.
   using LookUp = std::function<Owner(const Owner& known, BootTime seen)>;
 
-  Attributor(QpTable& table, std::mutex& table_mutex, TenantMap& tenants, ClockFn now, LookUp look_up);
+  // `done`: called after every round, by its thread.
+  Attributor(QpTable& table, std::mutex& table_mutex, TenantMap& tenants, ClockFn now, LookUp look_up, std::function<void()> done = {});
   ~Attributor();
 
   // One round on the calling thread; instead of start().
@@ -44,6 +45,7 @@ class Attributor {
   TenantMap& tenants_;
   const ClockFn now_;
   const LookUp look_up_;
+  const std::function<void()> done_;
   std::atomic<bool> idle_ = true;
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

@@ -14,6 +14,7 @@
 namespace qpscope {
 namespace {
 
+constexpr double kLookSeconds = 0.1;     // between two looks at a thread that gives counter sets back
 constexpr std::size_t kMostAbsent = 64;  // devices that went away whose totals are kept
 
 }  // namespace
@@ -77,7 +78,7 @@ void Devices::add(const std::string& name, const std::vector<std::string>& prese
     if (same_name != absent_.end()) device.guid = same_name->guid;
   }
   device.image = take_image(absent_, name, device.guid, [&](const std::string& other) { return std::ranges::find(present, other) != present.end(); });
-  samplers_.push_back(std::make_unique<DeviceSampler>(host_, std::move(device), config_.sampling, budgets_, boot_now));
+  samplers_.push_back(std::make_unique<DeviceSampler>(host_, std::move(device), config_, budgets_, boot_now));
   if (start == Start::yes) samplers_.back()->start();
 }
 
@@ -97,15 +98,25 @@ void Devices::pass() {
   for (const auto& sampler : samplers_) sampler->pass();
 }
 
-std::vector<std::string> Devices::stop(double wait_seconds) {
-  std::ranges::move(samplers_, std::back_inserter(retired_));
+std::vector<std::string> Devices::stop(double wait_seconds, double give_back_seconds) {
+  std::vector<std::unique_ptr<DeviceSampler>> stopping = std::move(samplers_);
   samplers_.clear();
-  for (const auto& sampler : retired_) sampler->request_stop();
+  for (const auto* list : {&stopping, &retired_}) {
+    for (const auto& sampler : *list) sampler->request_stop();
+  }
   std::vector<std::string> stuck;
   const BootTime began = boot_now();
-  for (const auto& sampler : retired_) {
-    if (!sampler->finished_within(std::max(0.0, wait_seconds - seconds(boot_now(), began)))) stuck.push_back(sampler->device());
+  const auto passed = [&] { return seconds(boot_now(), began); };
+  for (const auto* list : {&stopping, &retired_}) {
+    for (const auto& sampler : *list) {
+      bool finished = sampler->finished_within(std::max(0.0, wait_seconds - passed()));
+      while (!finished && sampler->giving_back() && passed() < give_back_seconds) finished = sampler->finished_within(kLookSeconds);
+      if (!finished) stuck.push_back(sampler->device());
+    }
   }
+  // What they counted on their way out is in ledgers().
+  for (const auto& sampler : stopping) absent_.push_back(sampler->state().ledger);
+  std::ranges::move(stopping, std::back_inserter(retired_));
   return stuck;
 }
 
@@ -117,6 +128,13 @@ void Devices::fill(Snapshot& snapshot) const {
       const double stale_after = std::max(config_.sampling.stale_after, 2 * output.interval);
       if (output.samples && seconds(snapshot.at, output.last_success) <= stale_after) snapshot.samples.push_back(output.samples);
     }
+  }
+}
+
+void Devices::saved(const std::vector<DeviceLedger>& ledgers) {
+  for (const DeviceLedger& ledger : ledgers) {
+    const auto sampler = std::ranges::find(samplers_, ledger.name, [](const auto& one) { return one->device(); });
+    if (sampler != samplers_.end()) (*sampler)->saved(ledger.image);
   }
 }
 

@@ -33,13 +33,16 @@ class Devices {
   // One full pass of every device on the calling thread; after scan(Start::no).
   void pass();
   // Asks all threads to end. Names of devices whose thread is stuck in the kernel after `wait_seconds`.
-  std::vector<std::string> stop(double wait_seconds);
+  // Those that give counter sets back get longer.
+  std::vector<std::string> stop(double wait_seconds, double give_back_seconds);
 
   // Adds every sample that is not stale to the snapshot.
   void fill(Snapshot& snapshot) const;
   std::vector<std::pair<std::string, DeviceSampler::State>> states() const;
   // The totals of every device, and of those that are not there and may come back. At least as new as what fill() gave before.
   std::vector<DeviceLedger> ledgers() const;
+  // These are in the state file now.
+  void saved(const std::vector<DeviceLedger>& ledgers);
   std::size_t size() const { return samplers_.size(); }
   // How many devices there should be; nullopt where the configuration does not say and there is no PCI bus to tell. Counted anew on the
   // slow clock.

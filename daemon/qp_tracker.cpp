@@ -23,6 +23,7 @@ constexpr std::size_t kCgroups = 65536;     // paths remembered
 constexpr double kCgroupKeepSeconds = 600;  // after removal: a QP may outlive its maker's cgroup
 constexpr double kTellSeconds = 5;          // between two lines about a long netlink pass
 constexpr std::chrono::milliseconds kPassPause{100};
+constexpr std::size_t kReleases = 4096;     // of counter sets that nobody has taken yet, a device
 
 // PROC_PID_INIT_INO: netlink's pids are the reader's, BPF's are the initial namespace's.
 bool in_initial_pid_namespace() {
@@ -39,7 +40,8 @@ QpTracker::QpTracker(const Host& host, const Config& config, Budgets& budgets)
       cgroups_(kCgroups, kCgroupKeepSeconds),
       tenants_(make_resolvers(host.root, config.tenants, boot_now), config.tenants.limit),
       table_(config.bpf.qp_table_limit),
-      attributor_(table_, table_mutex_, tenants_, boot_now, [this](const Owner& known, BootTime seen) { return look_up(known, seen); }),
+      attributor_(table_, table_mutex_, tenants_, boot_now, [this](const Owner& known, BootTime seen) { return look_up(known, seen); },
+                  [this] { tell_news(); }),
       initial_pids_(in_initial_pid_namespace()),
       self_check_(initial_pids_),
       device_names_(std::make_shared<const std::map<DeviceIndex, std::string>>()),
@@ -153,10 +155,14 @@ SampleList QpTracker::fill(Snapshot& snapshot) {
 void QpTracker::on_event(Event&& event) {
   if (const auto* changed = std::get_if<CgroupChanged>(&event)) return cgroups_.apply(*changed);
   if (auto* created = std::get_if<QpCreated>(&event)) return on_created(*created);
-  if (std::holds_alternative<CounterReleased>(event)) return;  // no queue pair's: the events thread has counted it
-  const std::lock_guard lock(table_mutex_);
-  if (const auto* modified = std::get_if<QpModified>(&event)) {
+  if (auto* released = std::get_if<CounterReleased>(&event)) return keep_release(std::move(*released));
+  const auto* modified = std::get_if<QpModified>(&event);
+  std::unique_lock lock(table_mutex_);
+  if (modified) {
     table_.apply(*modified);
+    const bool news = modified->to == QpState::init && table_.has_countable(modified->qp.device);
+    lock.unlock();
+    if (news) tell_news(modified->qp.device);
   } else if (const auto* destroyed = std::get_if<QpDestroyed>(&event)) {
     table_.apply(*destroyed);
   } else if (const auto* failed = std::get_if<QpCallFailed>(&event)) {
@@ -208,10 +214,114 @@ Owner QpTracker::look_up(const Owner& known, BootTime seen) {
   return owner;
 }
 
+void QpTracker::catch_up() {
+  if (events_) events_->drain();
+}
+
+std::optional<DeviceIndex> QpTracker::index_of(const std::string& device) {
+  const std::lock_guard lock(shared_mutex_);
+  const auto found = std::ranges::find(*device_names_, device, [](const auto& entry) { return entry.second; });
+  return found == device_names_->end() ? std::nullopt : std::optional(found->first);
+}
+
+bool QpTracker::verified() {
+  const std::lock_guard lock(shared_mutex_);
+  return owners_verified_;
+}
+
+// With table_mutex_ held.
+std::optional<CountableQp> QpTracker::describe(const QpRecord* record) {
+  if (!record || !QpTable::countable(*record)) return std::nullopt;
+  CountableQp out{.key = record->key, .port = record->port, .qpn = record->qpn, .kernel = record->owner && record->owner->known && !record->owner->user,
+                  .seeded = record->seeded, .who = {}};
+  if (record->tenant != TenantMap::kUnknown && (!record->from_bpf || verified())) {
+    const Tenant& tenant = tenants_.tenants()->at(record->tenant);
+    out.who = TenantKey{tenant.tenant, tenant.workload};
+  }
+  return out;
+}
+
+std::vector<CountableQp> QpTracker::take_countable(const std::string& device, std::size_t most) {
+  const auto index = index_of(device);
+  if (!index) return {};
+  const bool from_bpf = verified();
+  const std::lock_guard lock(table_mutex_);
+  std::vector<CountableQp> out;
+  for (const QpRecord& record : table_.take_countable(*index, most, from_bpf)) out.push_back(*describe(&record));
+  return out;
+}
+
+void QpTracker::retell(const std::string& device) {
+  const auto index = index_of(device);
+  const std::lock_guard lock(table_mutex_);
+  if (index) table_.retell_countable(*index);
+}
+
+std::optional<CountableQp> QpTracker::find(const std::string& device, QpKey key) {
+  const auto index = index_of(device);
+  const std::lock_guard lock(table_mutex_);
+  return index == key.device ? describe(table_.find(key)) : std::nullopt;
+}
+
+std::optional<CountableQp> QpTracker::holder(const std::string& device, PortNum port, Qpn qpn) {
+  const auto index = index_of(device);
+  const std::lock_guard lock(table_mutex_);
+  return index ? describe(table_.holder(*index, QpType::rc, qpn, port)) : std::nullopt;
+}
+
+std::size_t QpTracker::countable(const std::string& device, PortNum port) {
+  const auto index = index_of(device);
+  const std::lock_guard lock(table_mutex_);
+  return index ? table_.count_countable(*index, port) : 0;
+}
+
+void QpTracker::keep_release(CounterReleased&& event) {
+  const DeviceIndex device = event.device;
+  {
+    const std::lock_guard lock(shared_mutex_);
+    Released& kept = released_[device];
+    if (kept.events.size() < kReleases) {
+      kept.events.push_back(std::move(event));
+    } else {
+      kept.lost = true;
+    }
+  }
+  tell_news(device);
+}
+
+QpTracker::Released QpTracker::take_released(const std::string& device) {
+  const auto index = index_of(device);
+  const std::lock_guard lock(shared_mutex_);
+  return index ? std::exchange(released_[*index], {}) : Released{};
+}
+
+void QpTracker::on_news(const std::string& device, std::function<void()> wake) {
+  const std::lock_guard lock(shared_mutex_);
+  if (wake) {
+    wakers_[device] = std::move(wake);
+  } else {
+    wakers_.erase(device);
+  }
+}
+
+void QpTracker::tell_news(DeviceIndex device) {
+  const std::lock_guard lock(shared_mutex_);
+  const auto name = device_names_->find(device);
+  if (name == device_names_->end()) return;
+  const auto waker = wakers_.find(name->second);
+  if (waker != wakers_.end()) waker->second();
+}
+
+void QpTracker::tell_news() {
+  const std::lock_guard lock(shared_mutex_);
+  for (const auto& [device, wake] : wakers_) wake();
+}
+
 void QpTracker::take_over(const Reconciler& reconciler) {
   auto names = std::make_shared<const std::map<DeviceIndex, std::string>>(reconciler.devices());
   const std::lock_guard lock(shared_mutex_);
   owners_verified_ = self_check_.owners_verified();
+  std::erase_if(released_, [&](const auto& entry) { return !names->contains(entry.first) && device_names_->contains(entry.first); });
   device_names_ = std::move(names);
 }
 

@@ -19,6 +19,7 @@
 #include "collectors/host/host.h"
 #include "config/config.h"
 #include "core/cgroup_map.h"
+#include "core/qp_directory.h"
 #include "core/qp_table.h"
 #include "core/snapshot.h"
 #include "core/tenant_map.h"
@@ -29,10 +30,10 @@
 
 namespace qpscope {
 
-class QpTracker {
+class QpTracker : public QpDirectory {
  public:
   QpTracker(const Host& host, const Config& config, Budgets& budgets);
-  ~QpTracker();
+  ~QpTracker() override;
 
   // Probes, cgroup walk, then the reconcile thread with the seed. On a root that is not this machine's there is nothing to do.
   // `listening`: the descriptor that the reconcile thread must not hold when it gets stuck in netlink.
@@ -47,7 +48,7 @@ class QpTracker {
   // Every queue pair that was there before is known.
   bool seeded() const { return seeded_; }
   bool attributed() const { return attributor_.idle(); }  // no queue pair waits for its tenant
-  bool events_on() const { return events_ && events_->queue_pair_events(); }
+  bool events_on() const override { return events_ && events_->queue_pair_events(); }
 
   // Takes one event over. On the events thread: no files, no waiting. Public for the benchmark of this path.
   void on_event(Event&& event);
@@ -55,6 +56,17 @@ class QpTracker {
   SampleList fill(Snapshot& snapshot);
   const EventLoop* events() const { return events_.get(); }
   std::uint64_t tenant_overflows() const { return tenants_.overflows(); }
+
+  // --- QpDirectory: any thread
+  void catch_up() override;
+  bool all_known() const override { return seeded() && attributed(); }
+  std::vector<CountableQp> take_countable(const std::string& device, std::size_t most) override;
+  void retell(const std::string& device) override;
+  std::optional<CountableQp> find(const std::string& device, QpKey key) override;
+  std::optional<CountableQp> holder(const std::string& device, PortNum port, Qpn qpn) override;
+  std::size_t countable(const std::string& device, PortNum port) override;
+  Released take_released(const std::string& device) override;
+  void on_news(const std::string& device, std::function<void()> wake) override;
 
  private:
   std::unique_ptr<Reconciler> make_reconciler();
@@ -65,6 +77,12 @@ class QpTracker {
   Owner look_up(const Owner& known, BootTime seen);
   void reconcile_loop(int listening);
   void take_over(const Reconciler& reconciler);
+  std::optional<DeviceIndex> index_of(const std::string& device);
+  bool verified();
+  std::optional<CountableQp> describe(const QpRecord* record);
+  void keep_release(CounterReleased&& event);
+  void tell_news(DeviceIndex device);
+  void tell_news();
 
   const Host& host_;
   const Config& config_;
@@ -80,9 +98,11 @@ class QpTracker {
 
   const bool initial_pids_;       // netlink and BPF mean the same by a pid
   SelfCheck self_check_;          // the reconcile thread's
-  std::mutex shared_mutex_;       // guards the two below
+  std::mutex shared_mutex_;       // guards what follows
   bool owners_verified_ = false;
   std::shared_ptr<const std::map<DeviceIndex, std::string>> device_names_;
+  std::map<DeviceIndex, Released> released_;
+  std::map<std::string, std::function<void()>> wakers_;  // by device
 
   std::unique_ptr<EventLoop> events_;
   std::unique_ptr<Reconciler> reconciler_;

@@ -14,12 +14,15 @@ namespace qpscope {
 namespace {
 
 constexpr double kQuietSeconds = 2;   // well below what a 32-bit counter of a fast port may go unseen
+constexpr double kGiveBackSeconds = 30;
+constexpr std::chrono::milliseconds kGiveBackPause{50};
 constexpr double kYoungSeconds = 10;  // ports and counters are registered soon after their device
 
 }  // namespace
 
-DeviceSampler::DeviceSampler(const Host& host, DeviceLedger device, const SamplingConfig& config, Budgets& budgets, ClockFn now)
-    : host_(host), device_(device.name), config_(config), budgets_(budgets), now_(std::move(now)) {
+DeviceSampler::DeviceSampler(const Host& host, DeviceLedger device, const Config& config, Budgets& budgets, ClockFn now)
+    : host_(host), device_(device.name), config_(config.sampling), budgets_(budgets), now_(std::move(now)), saved_(device.image) {
+  if (host.netlink && host.queue_pairs) sets_ = std::make_unique<CounterSets>(host, device_, config.counters, now_);
   if (device.image) ledger_ = CounterLedger(*device.image);
   state_.ledger = std::move(device);
   for (const CollectorRow* row : collector_rows()) {
@@ -36,6 +39,7 @@ DeviceSampler::~DeviceSampler() {
 
 void DeviceSampler::start() {
   finished_ = false;
+  if (sets_) host_.queue_pairs->on_news(device_, [this] { wake(); });
   thread_ = std::thread([this] { run(); });
 }
 
@@ -43,6 +47,24 @@ void DeviceSampler::request_stop() {
   const std::lock_guard lock(mutex_);
   stop_ = true;
   wake_.notify_all();
+}
+
+void DeviceSampler::wake() {
+  const std::lock_guard lock(mutex_);
+  news_ = true;
+  wake_.notify_all();
+}
+
+void DeviceSampler::saved(std::shared_ptr<const LedgerImage> image) {
+  const std::lock_guard lock(mutex_);
+  saved_ = std::move(image);
+}
+
+Result<> DeviceSampler::focus_on(Qpn qpn, double seconds) {
+  if (!sets_) return fail(ErrorCode::unsupported, "RDMA netlink is off here");
+  const auto done = sets_->focus_on(qpn, seconds);
+  wake();
+  return done;
 }
 
 bool DeviceSampler::finished_within(double seconds) {
@@ -85,18 +107,63 @@ void DeviceSampler::run() {
       // On the grid, so that a slow pass does not shift all later ones; never twice in a row after a long stall.
       slot->due.value = std::max(slot->due.value + step, now.value + step / 2);
     }
+    const bool more = drive_sets();
     BootTime next = std::ranges::min_element(slots_, {}, &Slot::due)->due;
     next.value = std::max(next.value, now.value + static_cast<std::uint64_t>(wait * 1e9));
     std::unique_lock lock(mutex_);
     now = now_();
-    const auto pause = std::chrono::nanoseconds(next.value > now.value ? next.value - now.value : 0);
-    if (wake_.wait_for(lock, pause, [this] { return stop_; })) {
+    const auto pause = std::chrono::nanoseconds(next.value > now.value && !more ? next.value - now.value : 0);
+    wake_.wait_for(lock, pause, [this] { return stop_ || news_; });
+    news_ = false;
+    if (stop_) {
+      lock.unlock();
+      give_sets_back();
+      lock.lock();
       for (Slot& slot : slots_) slot.collector.reset();  // their files are this thread's
       finished_ = true;
       wake_.notify_all();
       return;
     }
   }
+}
+
+bool DeviceSampler::drive_sets() {
+  if (!sets_) return false;
+  std::set<PortNum> saved;
+  {
+    const std::lock_guard lock(mutex_);
+    if (saved_) saved = saved_->sets.managed;
+  }
+  const bool more = sets_->act(ledger_, *budget_, saved);
+  keep_ledger();
+  SampleList samples = sets_->samples();
+  const std::lock_guard lock(mutex_);
+  state_.sets = std::move(samples);
+  return more;
+}
+
+// What is not given back in time stays in the state file for the next start.
+void DeviceSampler::give_sets_back() {
+  if (!sets_) return;
+  const BootTime began = now_();
+  giving_back_ = ledger_.sets().any_managed();
+  while (giving_back_ && host_.root.exists(device_path(device_)) && seconds(now_(), began) < kGiveBackSeconds) {
+    if (sets_->give_back(ledger_, *budget_)) break;
+    keep_ledger();
+    std::this_thread::sleep_for(kGiveBackPause);
+  }
+  keep_ledger();
+  sets_->close();
+  host_.queue_pairs->on_news(device_, {});
+  giving_back_ = false;
+}
+
+void DeviceSampler::keep_ledger() {
+  if (!ledger_.take_changed()) return;
+  auto image = std::make_shared<const LedgerImage>(ledger_.image());
+  image_at_ = now_();
+  const std::lock_guard lock(mutex_);
+  state_.ledger.image = std::move(image);
 }
 
 // Null: none is due.
@@ -129,6 +196,7 @@ void DeviceSampler::collect(Slot& slot, std::size_t index) {
   const Result<> done = slot.collector->collect(reading);
   const BootTime ended = now_();
   slot.commands = static_cast<double>(reading.firmware_commands);
+  if (sets_ && reading.firmware_commands > 0) sets_->commands_took(seconds(ended, began) / slot.commands);
   fit_intervals();
   budget_->spend(CommandBudget::Use::sampling, reading.firmware_commands, ended);
   std::shared_ptr<const LedgerImage> image;
@@ -146,6 +214,7 @@ void DeviceSampler::collect(Slot& slot, std::size_t index) {
   output.duration = seconds(ended, began);
   if (done) {
     output.samples = std::make_shared<const SampleList>(std::move(reading.samples));
+    output.qp_counters = reading.qp_counters.empty() ? nullptr : std::make_shared<const std::vector<QpCounters>>(std::move(reading.qp_counters));
     output.last_success = ended;
   }
   state_.errors = errors_.counts();

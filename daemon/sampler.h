@@ -18,6 +18,7 @@
 #include "core/clock.h"
 #include "core/collector.h"
 #include "core/state_image.h"
+#include "counter_sets.h"
 
 namespace qpscope {
 
@@ -29,6 +30,7 @@ class DeviceSampler {
     Clock clock = Clock::fast;
     double interval = 0;        // seconds between two passes: as configured, or longer to stay within the firmware budget
     SharedSamples samples;      // of the last pass that succeeded
+    SharedQpCounters qp_counters;  // the same
     BootTime last_success;      // 0: none yet
     bool tried = false;         // a pass has ended
     bool success = false;       // of the last pass
@@ -38,19 +40,26 @@ class DeviceSampler {
     std::vector<Output> outputs;
     std::map<ReadErrors::Key, std::uint64_t> errors;
     DeviceLedger ledger;        // at least as new as the samples
+    SampleList sets;            // of CounterSets
   };
 
   // Totals go on from the device's image, if it has one.
-  DeviceSampler(const Host& host, DeviceLedger device, const SamplingConfig& config, Budgets& budgets, ClockFn now);
+  DeviceSampler(const Host& host, DeviceLedger device, const Config& config, Budgets& budgets, ClockFn now);
   ~DeviceSampler();  // joins
 
   void start();
-  // Asks the thread to end; it may be stuck in the kernel.
+  // Asks the thread to end; it may be stuck in the kernel, or first give counter sets back.
   void request_stop();
+  bool giving_back() const { return giving_back_; }
   // True once the thread has ended; waits at most so long.
   bool finished_within(double seconds);
   // One full pass of every collector on the calling thread, for --once. Never together with start().
   void pass();
+
+  // This image of the ledger is in the state file now.
+  void saved(std::shared_ptr<const LedgerImage> image);
+  // CounterSets::focus_on.
+  Result<> focus_on(Qpn qpn, double seconds);
 
   const std::string& device() const { return device_; }
   State state() const;
@@ -70,11 +79,16 @@ class DeviceSampler {
   void fit_intervals();
   void follow_shape();
   void collect(Slot& slot, std::size_t index);
+  bool drive_sets();
+  void give_sets_back();
+  void keep_ledger();
+  void wake();
   void log_trouble(Slot& slot, const std::string& trouble, std::size_t troubles);
 
   const Host& host_;
   const std::string device_;
   const SamplingConfig config_;
+  std::unique_ptr<CounterSets> sets_;  // null: without netlink or queue pairs
   Budgets& budgets_;
   const ClockFn now_;
   std::shared_ptr<CommandBudget> budget_;  // the thread's own pointer
@@ -86,8 +100,10 @@ class DeviceSampler {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   State state_;
-  bool stop_ = false;
+  std::shared_ptr<const LedgerImage> saved_;
+  bool stop_ = false, news_ = false;
   bool finished_ = true;
+  std::atomic<bool> giving_back_ = false;
   std::thread thread_;
 };
 

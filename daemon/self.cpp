@@ -75,6 +75,7 @@ void add_sampler(SampleList& out, const std::string& device, const DeviceSampler
     out.push_back(sample(kDuration, labels, output.duration));
     if (output.last_success.value) out.push_back(sample(kLast, labels, static_cast<double>(output.last_success.value) / 1e9 + view.wall_minus_boot));
   }
+  out.insert(out.end(), state.sets.begin(), state.sets.end());
   for (const auto& [key, count] : state.errors) out.push_back(sample(kReadErrors, {device, key.source, key.error}, static_cast<double>(count)));
 }
 

@@ -22,12 +22,17 @@ class KernelNetlink : public DeviceNetlink {
   Result<NlCounterMode> counter_mode(PortNum port) override {
     return with([&](Nldev& nldev, DeviceIndex index) { return nldev.counter_mode(index, port); });
   }
-  Result<std::size_t> counter_sets(PortNum port) override {
-    return with([&](Nldev& nldev, DeviceIndex index) -> Result<std::size_t> {
-      const auto sets = nldev.counter_sets(index, port);
-      if (!sets) return std::unexpected(sets.error());
-      return sets->rows.size();
-    });
+  Result<NlCounterSets> counter_sets(PortNum port) override {
+    return with([&](Nldev& nldev, DeviceIndex index) { return nldev.counter_sets(index, port); });
+  }
+  Result<CounterSetId> bind_to_new_set(PortNum port, Qpn qpn) override {
+    return with([&](Nldev& nldev, DeviceIndex index) { return nldev.bind_to_new_set(index, port, qpn); });
+  }
+  Result<> bind_to_set(PortNum port, Qpn qpn, CounterSetId id) override {
+    return with([&](Nldev& nldev, DeviceIndex index) { return nldev.bind_to_set(index, port, qpn, id); });
+  }
+  Result<> unbind(PortNum port, Qpn qpn, CounterSetId id) override {
+    return with([&](Nldev& nldev, DeviceIndex index) { return nldev.unbind(index, port, qpn, id); });
   }
 
  private:

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the collectors of one device ask of RDMA netlink. An interface, so that they can be tried without a kernel.
+// What one device's thread asks of RDMA netlink. An interface, so that they can be tried without a kernel.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -18,8 +17,11 @@ class DeviceNetlink {
   virtual Result<NlPort> port(PortNum port) = 0;
   virtual Result<NlCounters> port_counters(PortNum port) = 0;
   virtual Result<NlCounterMode> counter_mode(PortNum port) = 0;
-  // How many live sets the port has. Firmware: one query each.
-  virtual Result<std::size_t> counter_sets(PortNum port) = 0;
+  virtual Result<NlCounterSets> counter_sets(PortNum port) = 0;
+  // These change the host.
+  virtual Result<CounterSetId> bind_to_new_set(PortNum port, Qpn qpn) = 0;
+  virtual Result<> bind_to_set(PortNum port, Qpn qpn, CounterSetId id) = 0;
+  virtual Result<> unbind(PortNum port, Qpn qpn, CounterSetId id) = 0;
 };
 
 // The kernel's. The socket is opened by the first question; the device is found by its name, again after each EINVAL: one that came

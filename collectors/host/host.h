@@ -8,6 +8,7 @@
 
 #include "collectors/host/device_netlink.h"
 #include "collectors/host/sysroot.h"
+#include "core/qp_directory.h"
 
 namespace qpscope {
 
@@ -16,6 +17,8 @@ struct Host {
   bool live = false;  // root is this machine's "/": netlink, ioctls and BPF speak of the same host as the files do
   // A device's own line to RDMA netlink, for the thread that calls; empty where the root is not live.
   std::function<std::unique_ptr<DeviceNetlink>(const std::string& device)> netlink = {};
+  // Whose queue pairs are; null where nobody knows of any.
+  QpDirectory* queue_pairs = nullptr;
 };
 
 }  // namespace qpscope

@@ -17,6 +17,7 @@
 #include "core/counter_ledger.h"
 #include "core/error.h"
 #include "core/metric.h"
+#include "core/qp_record.h"
 
 namespace qpscope {
 
@@ -40,9 +41,19 @@ class ReadErrors {
   std::map<Key, std::uint64_t> counts_;
 };
 
+// The counters of one queue pair alone.
+struct QpCounters {
+  QpKey key;
+  PortNum port;
+  Qpn qpn;
+  std::vector<std::pair<std::string, std::uint64_t>> totals;  // by the kernel's name
+};
+using SharedQpCounters = std::shared_ptr<const std::vector<QpCounters>>;
+
 // What one pass of one collector yields. A value that cannot be read is left out and counted in `errors`: absent is not zero.
 struct Reading {
   SampleList samples;
+  std::vector<QpCounters> qp_counters = {};
   ReadErrors& errors;
   CounterLedger& ledger;  // the device's; every counter goes through count(), what we observe ourselves through the two below it
   const ClockFn& now;

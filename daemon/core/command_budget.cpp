@@ -11,8 +11,8 @@ namespace {
 // The last tenth stays free: what was saved up before, or overdrawn by one question, must not show as more than the budget in
 // any stretch of some seconds.
 constexpr double kUsed = 0.9;
-constexpr std::array<double, 2> kShare{0.75, 0.25};  // by Use
-constexpr double kSavedSeconds = 1;                  // of the whole budget, in each account
+constexpr std::array<double, 3> kShare{0.6, 0.2, 0.2};  // by Use
+constexpr std::array<double, 3> kSavedSeconds{0.5, 1, 0.5};  // of the whole budget, in each account; a dump wants it by the second
 
 }  // namespace
 
@@ -22,15 +22,15 @@ void CommandBudget::fill(BootTime now) {
   const double passed = filled_.value ? std::max(0.0, seconds(now, filled_)) : 0;
   filled_ = std::max(filled_, now);
   double over = 0;
-  const double most = per_second_ * kSavedSeconds;
+  const auto most = [&](std::size_t i) { return per_second_ * kSavedSeconds[i]; };
   for (std::size_t i = 0; i < kUses; ++i) {
     accounts_[i] += passed * per_second_ * kShare[i];
-    over += std::max(0.0, accounts_[i] - most);
-    accounts_[i] = std::min(accounts_[i], most);
+    over += std::max(0.0, accounts_[i] - most(i));
+    accounts_[i] = std::min(accounts_[i], most(i));
   }
-  for (double& account : accounts_) {
-    const double room = std::min(over, most - account);
-    account += room;
+  for (std::size_t i = 0; i < kUses; ++i) {
+    const double room = std::min(over, most(i) - accounts_[i]);
+    accounts_[i] += room;
     over -= room;
   }
 }

@@ -2,8 +2,8 @@
 // How many firmware commands we may cause on one device. On mlx5 each counter read, port query or QP query is a command on a
 // queue that applications need to set up their own queue pairs: we take a bounded part of it, whoever makes us curious.
 //
-// Two accounts fill with time: a tenant that makes queue pairs by the thousand uses up that of the queue pairs, never that of
-// sampling. What one account has no room for goes to the other. A question is never cut into pieces: it may be asked while its account
+// Three accounts fill with time: a tenant that makes queue pairs by the thousand uses up those of the queue pairs and the sets, never that
+// of sampling. What one account has no room for goes to the others. A question is never cut into pieces: it may be asked while its account
 // is not overdrawn, and what it overdraws is waited for before the next.
 //
 // Thread-safe: the device's own thread and the reconcile thread share it.
@@ -25,6 +25,7 @@ class CommandBudget {
   enum class Use : std::uint8_t {
     sampling,     // counters, port state
     queue_pairs,  // RES_QP_GET
+    sets,         // binding queue pairs to counter sets
   };
   // Commands a second; 0: without limit. Of a device without firmware nothing counts.
   explicit CommandBudget(double per_second, bool firmware = true);
@@ -43,7 +44,7 @@ class CommandBudget {
   void put_off();                   // counts one
 
  private:
-  static constexpr std::size_t kUses = 2;
+  static constexpr std::size_t kUses = 3;
   void fill(BootTime now);
 
   const double per_second_;

@@ -74,6 +74,12 @@ std::optional<double> CounterLedger::count(const CounterKeyView& key, std::uint6
   return entry.total.value();
 }
 
+void CounterLedger::each(std::string_view port, const std::function<void(const CounterKeyView& key, std::uint64_t total)>& see) const {
+  for (auto it = entries_.lower_bound(CounterKeyView{port, {}, {}}); it != entries_.end() && it->first.port == port; ++it) {
+    see(it->first.view(), static_cast<std::uint64_t>(it->second.total.state().total));
+  }
+}
+
 std::optional<std::uint64_t> CounterLedger::add(const ObservedKey& key, std::uint64_t events) {
   auto found = observed_.find(key);
   if (found == observed_.end()) {

@@ -84,6 +84,8 @@ class CounterLedger {
     BootTime at;
   };
   std::optional<Last> last(const CounterKeyView& key) const;
+  // Every counter of a port, "" for the device's own, with its total.
+  void each(std::string_view port, const std::function<void(const CounterKeyView& key, std::uint64_t total)>& see) const;
 
   // Adds `events` to a total of our own, which starts at 0; the total. nullopt: there is no room for another.
   std::optional<std::uint64_t> add(const ObservedKey& key, std::uint64_t events);

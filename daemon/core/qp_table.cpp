@@ -63,6 +63,7 @@ void QpTable::erase(const QpRecord& record, bool evicted) {
   }
   waiting_.erase(key);
   unsettled_.erase(key);
+  if (const auto told = countable_.find(key.device); told != countable_.end()) told->second.erase(key);
   records_.erase(key);
 }
 
@@ -111,9 +112,11 @@ void QpTable::rekey(QpRecord& old, const QpIdentity& qp) {
   for (auto* keys : {&waiting_, &unsettled_}) {
     if (keys->erase(record.key)) keys->insert(node.key());
   }
+  countable_[record.key.device].erase(record.key);
   record.key = node.key();
   record.from_bpf = true;
   holders_[holder_key(record)] = record.key;
+  tell(record);
   records_.insert(std::move(node));
 }
 
@@ -173,6 +176,7 @@ void QpTable::apply(const QpModified& event) {
   }
   if (event.qp.port != record->port && event.qp.port.value != 0 && !is_special(record->type)) record->port = event.qp.port;
   if (event.to) change_state(*record, *event.to, event.at);
+  if (event.to == QpState::init) tell(*record);
   const auto take = [](auto& field, const auto& told) {
     if (told) field = told;
   };
@@ -263,6 +267,7 @@ void QpTable::refresh(QpKey key, const QpRow& row, BootTime asked) {
   if (record.port.value == 0 && row.port.value != 0 && !is_special(record.type)) {
     record.port = row.port;
     ++version_;
+    tell(record);
   }
   if (row.remote_qpn && row.remote_qpn->value != 0 && record.remote_qpn != row.remote_qpn) {
     record.remote_qpn = row.remote_qpn;
@@ -331,12 +336,56 @@ void QpTable::attribute(QpKey key, std::shared_ptr<const Owner> owner, TenantId 
   if (it == records_.end()) return;
   give(it->second, std::move(owner), tenant);
   it->second.attributed = true;
+  tell(it->second);
   if (settled == Settled::no) unsettled_.insert(key);
 }
 
 void QpTable::retry_unsettled() {
   waiting_.merge(unsettled_);
   unsettled_.clear();
+}
+
+bool QpTable::countable(const QpRecord& record) {
+  return record.tracked && record.attributed && record.port.value != 0 && !is_special(record.type) &&
+         static_cast<std::uint32_t>(record.type) < static_cast<std::uint32_t>(QpType::driver);
+}
+
+void QpTable::tell(const QpRecord& record) {
+  if (countable(record)) countable_[record.key.device].insert(record.key);
+}
+
+std::vector<QpRecord> QpTable::take_countable(DeviceIndex device, std::size_t most, bool from_bpf) {
+  std::vector<QpRecord> out;
+  const auto found = countable_.find(device);
+  if (found == countable_.end()) return out;
+  for (auto it = found->second.begin(); it != found->second.end() && out.size() < most;) {
+    const QpRecord& record = records_.at(*it);
+    if (record.from_bpf && !from_bpf) {
+      ++it;
+      continue;
+    }
+    out.push_back(record);
+    it = found->second.erase(it);
+  }
+  return out;
+}
+
+void QpTable::retell_countable(DeviceIndex device) {
+  for (const auto& [key, record] : records_) {
+    if (key.device == device) tell(record);
+  }
+}
+
+bool QpTable::has_countable(DeviceIndex device) const {
+  const auto found = countable_.find(device);
+  return found != countable_.end() && !found->second.empty();
+}
+
+std::size_t QpTable::count_countable(DeviceIndex device, PortNum port) const {
+  return static_cast<std::size_t>(std::ranges::count_if(records_, [&](const auto& entry) {
+    const QpRecord& record = entry.second;
+    return record.key.device == device && record.port == port && record.tracked && !is_special(record.type);
+  }));
 }
 
 void QpTable::give(QpRecord& record, std::shared_ptr<const Owner> owner, TenantId tenant) {

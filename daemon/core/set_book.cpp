@@ -243,9 +243,13 @@ void SetBook::tick(BootTime now) {
   missed_ += std::erase_if(gone_, [&](const Gone& gone) { return seconds(now, gone.since) > kReleaseSeconds; });
 }
 
-bool SetBook::settled(PortNum port) const {
+bool SetBook::known(PortNum port) const {
   const auto found = ports_.find(port);
-  if (found == ports_.end() || !found->second.read) return false;
+  return found != ports_.end() && found->second.read;
+}
+
+bool SetBook::settled(PortNum port) const {
+  if (!known(port)) return false;
   return std::ranges::none_of(gone_, [&](const Gone& gone) { return gone.set.key.port == port; }) &&
          std::ranges::all_of(sets(port), [](const CounterSet* set) { return !set->last.empty(); });
 }
@@ -261,8 +265,12 @@ std::vector<const CounterSet*> SetBook::sets(PortNum port) const {
   return out;
 }
 
-bool SetBook::ours_anywhere() const {
-  return std::ranges::any_of(sets_, [](const auto& entry) { return entry.second.ours; });
+void hear_releases(QpDirectory& directory, const std::string& device, SetBook& book, TenantLedger& ledger, BootTime now) {
+  directory.catch_up();
+  const QpDirectory::Released released = directory.take_released(device);
+  for (const CounterReleased& event : released.events) book.released(event, ledger);
+  if (released.lost || !directory.events_on()) book.releases_lost();
+  book.tick(now);
 }
 
 bool SetBook::take_changed() { return std::exchange(changed_, false); }

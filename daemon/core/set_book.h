@@ -28,6 +28,7 @@
 
 #include "core/counter_total.h"
 #include "core/event.h"
+#include "core/qp_directory.h"
 #include "core/qp_record.h"
 #include "core/tenant_ledger.h"
 
@@ -92,6 +93,8 @@ class SetBook {
   void manage(PortNum port);   // its mode was NONE: sets there are ours from now on
   void abandon(PortNum port);  // nothing of ours is left there
   bool managed(PortNum port) const { return managed_.contains(port); }
+  std::set<PortNum> managed() const { return managed_; }
+  bool any_managed() const { return !managed_.empty(); }
   void make(CounterSet set);   // a new one; if another has its id, that one is gone
   void credit_to(SetKey key, const TenantKey& who);
   void join(SetKey key, Qpn qpn);
@@ -112,15 +115,15 @@ class SetBook {
 
   // None waits for its last word, and the port was read: what is credited is all there was then.
   bool settled(PortNum port) const;
+  bool known(PortNum port) const;  // it was read completely, by this run
 
   // --- reading
   const CounterSet* find(SetKey key) const;
   std::vector<const CounterSet*> sets(PortNum port) const;
   std::size_t size() const { return sets_.size(); }
-  bool ours_anywhere() const;
-  std::uint64_t missed() const { return missed_; }  // sets whose last word was not heard
   std::optional<CounterKind> kind(std::string_view counter) const { return counts_ ? counts_(counter) : std::nullopt; }
 
+  std::uint64_t take_missed() { return std::exchange(missed_, 0); }  // sets whose last word was not heard, since this was asked last
   bool take_changed();  // there is something to save
   SetImage image() const;
 
@@ -149,5 +152,8 @@ class SetBook {
   std::uint64_t missed_ = 0;
   bool changed_ = false;
 };
+
+// Feeds the book what the kernel has told of sets of the device that are gone.
+void hear_releases(QpDirectory& directory, const std::string& device, SetBook& book, TenantLedger& ledger, BootTime now);
 
 }  // namespace qpscope

@@ -17,12 +17,13 @@ struct FakeNetlink {
   NlCounters counters{{"out_of_sequence", 7}};
   NlPort state{.number = {}, .state = 4, .phys_state = 5, .lid = {}, .netdev = {}};
   NlCounterMode mode;
-  std::size_t sets = 0;
-  std::map<std::string, Error> failing;  // by question: "port", "port_counters", "counter_mode", "counter_sets"
+  NlCounterSets sets;
+  std::map<std::string, Error> failing;  // by question: "port", "port_counters", "counter_mode", "counter_sets", "bind_to_new_set", …
   std::map<std::string, int> asked;      // the same
 
   // A line for Host::netlink; this must outlive it.
   std::unique_ptr<DeviceNetlink> line() { return std::make_unique<Line>(*this); }
+  void count_sets(std::size_t count) { sets.rows.resize(count); }
   void fail(const std::string& question, int sys_errno) { failing.insert_or_assign(question, io_error("RDMA netlink " + question, sys_errno)); }
 
  private:
@@ -32,7 +33,10 @@ struct FakeNetlink {
     Result<NlPort> port(PortNum) override { return answer("port", fake_.state); }
     Result<NlCounters> port_counters(PortNum) override { return answer("port_counters", fake_.counters); }
     Result<NlCounterMode> counter_mode(PortNum) override { return answer("counter_mode", fake_.mode); }
-    Result<std::size_t> counter_sets(PortNum) override { return answer("counter_sets", fake_.sets); }
+    Result<NlCounterSets> counter_sets(PortNum) override { return answer("counter_sets", fake_.sets); }
+    Result<CounterSetId> bind_to_new_set(PortNum, Qpn) override { return answer("bind_to_new_set", CounterSetId{1}); }
+    Result<> bind_to_set(PortNum, Qpn, CounterSetId) override { return answer("bind_to_set"); }
+    Result<> unbind(PortNum, Qpn, CounterSetId) override { return answer("unbind"); }
 
    private:
     template <class Value>
@@ -40,6 +44,10 @@ struct FakeNetlink {
       ++fake_.asked[question];
       if (const auto found = fake_.failing.find(question); found != fake_.failing.end()) return std::unexpected(found->second);
       return value;
+    }
+    Result<> answer(const std::string& question) {
+      if (const auto done = answer(question, true); !done) return std::unexpected(done.error());
+      return {};
     }
     FakeNetlink& fake_;
   };

@@ -62,7 +62,7 @@ TEST_CASE("hardware counters: one question to netlink instead of a read a file",
 TEST_CASE("hardware counters: with sets each name asks for each of them", "[collectors.hw_counters]") {
   Bench bench;
   bench.netlink.mode.kind = NlCounterMode::Kind::manual;
-  bench.netlink.sets = 5;
+  bench.netlink.count_sets(5);
   bench.netlink.counters = {{"out_of_sequence", 7}, {"a", 1}};
   bench.pass();
   CHECK(bench.commands == 3 + 5 + 2 * 5);

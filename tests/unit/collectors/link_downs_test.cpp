@@ -38,7 +38,7 @@ struct Port {
     put("link_layer", link_layer);
     restart({.name = "mlx5_0"});
   }
-  void restart(DeviceLedger ledger) { sampler = std::make_unique<DeviceSampler>(site.host, std::move(ledger), SamplingConfig{}, site.budgets, site.clock.fn()); }
+  void restart(DeviceLedger ledger) { sampler = std::make_unique<DeviceSampler>(site.host, std::move(ledger), Config{}, site.budgets, site.clock.fn()); }
   void put(const std::string& file, const std::string& text) const { site.tree.file(kDevice + "/ports/1/" + file, text + "\n"); }
   void state(bool active) const { put("state", active ? "4: ACTIVE" : "1: DOWN"); }
   void netdev(const std::string& name) const { put("gid_attrs/ndevs/0", name); }

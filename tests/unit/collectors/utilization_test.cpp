@@ -24,7 +24,7 @@ struct Line {
     site.tree.file(kDevice + "/ports/1/rate", "8 Gb/sec (4X SDR)\n");
     restart({.name = "mlx5_0"});
   }
-  void restart(DeviceLedger ledger) { sampler = std::make_unique<DeviceSampler>(site.host, std::move(ledger), SamplingConfig{}, site.budgets, site.clock.fn()); }
+  void restart(DeviceLedger ledger) { sampler = std::make_unique<DeviceSampler>(site.host, std::move(ledger), Config{}, site.budgets, site.clock.fn()); }
   void put(std::string_view text) const { site.tree.file(kDevice + "/ports/1/counters/port_xmit_data", text); }
   // A pass `seconds` later, with so much of the line used.
   Counts pass(double ratio, double seconds = 1) {

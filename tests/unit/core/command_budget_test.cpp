@@ -18,24 +18,25 @@ TEST_CASE("a question may be asked at once, and what it overdraws is waited for"
   CommandBudget budget(100);
   CHECK(budget.may_ask(Use::sampling, clock.now()));
   CHECK(budget.room(Use::sampling, clock.now()) == 0);
-  budget.spend(Use::sampling, 135, clock.now());
-  CHECK(budget.assured(Use::sampling) == Approx(67.5));
+  budget.spend(Use::sampling, 108, clock.now());
+  CHECK(budget.assured(Use::sampling) == Approx(54));
   CHECK(budget.seconds_to_wait(Use::sampling, clock.now()) == Approx(2));
   CHECK(budget.seconds_to_wait(Use::queue_pairs, clock.now()) == 0);
   clock.pass(1);
   CHECK(budget.seconds_to_wait(Use::sampling, clock.now()) == Approx(1));
   clock.pass(1.001);
   CHECK(budget.may_ask(Use::sampling, clock.now()));
-  CHECK(budget.spent() == 135);
+  CHECK(budget.spent() == 108);
 }
 
 TEST_CASE("whoever wants too much: never more than the budget in any ten seconds, and nobody starves", "[core.command_budget]") {
   std::mt19937 random(7);
-  for (const auto& [sampling_wants, pairs_want] : {std::pair(1.0, 1.0), std::pair(0.0, 1.0), std::pair(1.0, 0.0), std::pair(0.1, 1.0)}) {
+  for (const auto& [sampling_wants, pairs_want, sets_want] :
+       {std::tuple(1.0, 1.0, 1.0), std::tuple(1.0, 1.0, 0.0), std::tuple(0.0, 1.0, 0.0), std::tuple(1.0, 0.0, 0.0), std::tuple(0.1, 1.0, 1.0)}) {
     FakeClock clock;
     CommandBudget budget(100);
     std::deque<std::pair<double, std::uint64_t>> asked;  // when, how much
-    std::uint64_t by_use[2] = {};
+    std::uint64_t by_use[3] = {};
     double now = 0;
     const auto wants = [&](double eager) { return std::bernoulli_distribution(eager)(random); };
     for (int step = 0; step < 60'000; ++step) {
@@ -52,6 +53,11 @@ TEST_CASE("whoever wants too much: never more than the budget in any ten seconds
         by_use[1] += n;
         cost += n;
       }
+      if (wants(sets_want) && budget.may_ask(Use::sets, clock.now())) {
+        budget.spend(Use::sets, 2, clock.now());
+        by_use[2] += 2;
+        cost += 2;
+      }
       asked.emplace_back(now, cost);
       std::uint64_t in_ten = 0;
       while (asked.front().first < now - 10) asked.pop_front();
@@ -60,11 +66,13 @@ TEST_CASE("whoever wants too much: never more than the budget in any ten seconds
         REQUIRE(in_ten <= 1000 + 90);
       }
     }
-    INFO(sampling_wants << " " << pairs_want);
+    INFO(sampling_wants << " " << pairs_want << " " << sets_want);
     CHECK(static_cast<double>(budget.spent()) / now <= 90.5);
-    if (sampling_wants == 1) CHECK(static_cast<double>(by_use[0]) / now >= 67);
-    if (pairs_want == 1) CHECK(static_cast<double>(by_use[1]) / now >= 22);
-    // What the other does not want is not lost.
+    if (sampling_wants == 1) CHECK(static_cast<double>(by_use[0]) / now >= 53);
+    if (pairs_want == 1) CHECK(static_cast<double>(by_use[1]) / now >= 17.5);
+    if (sets_want == 1) CHECK(static_cast<double>(by_use[2]) / now >= 17.5);
+    // What others do not want is not lost.
+    if (sampling_wants == 1 && pairs_want == 0) CHECK(static_cast<double>(by_use[0]) / now >= 89);
     if (sampling_wants == 0) CHECK(static_cast<double>(by_use[1]) / now >= 89);
   }
 }

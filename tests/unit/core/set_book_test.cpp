@@ -69,7 +69,7 @@ TEST_CASE("a set of ours is credited to its tenant, from 0 to its last word", "[
   CHECK(f.total(kA, "cnp") == 0);
   CHECK_FALSE(f.ledger.take_changed() == false);
   CHECK(f.book.sets(kPort).empty());
-  CHECK(f.book.missed() == 0);
+  CHECK(f.book.take_missed() == 0);
 }
 
 TEST_CASE("a counter that is listed and never counts is nobody's", "[core.set_book]") {
@@ -142,7 +142,7 @@ TEST_CASE("a lost word is not replaced by another set's", "[core.set_book]") {
   f.release(1, 4, 20);  // b's: a's was lost
   CHECK(f.total(kA) == 10);
   CHECK(f.total(kB) == 20);
-  CHECK(f.book.missed() == 1);
+  CHECK(f.book.take_missed() == 1);
   f.release(1, 0.5, 1000);  // of a set that nobody knew
   CHECK(f.total(kA) + f.total(kB) == 30);
 }
@@ -159,7 +159,7 @@ TEST_CASE("a set that is gone is waited for, but not for ever", "[core.set_book]
   CHECK_FALSE(f.book.settled(kPort));
   f.book.tick(at(4.1 + SetBook::kReleaseSeconds));
   CHECK(f.book.settled(kPort));
-  CHECK(f.book.missed() == 1);
+  CHECK(f.book.take_missed() == 1);
   CHECK(f.total(kA) == 10);
 }
 
@@ -221,7 +221,7 @@ TEST_CASE("a restart takes over its own sets and none of others", "[core.set_boo
   CHECK_FALSE(f.book.find({kPort, {2}})->ours);
   CHECK_FALSE(f.book.find({kPort, {3}})->ours);
   CHECK(f.book.find({kPort, {5}})->ours);
-  CHECK(f.book.missed() == 2);
+  CHECK(f.book.take_missed() == 2);
   CHECK(f.book.settled(kPort));
   f.read({f.row(1, {100, 101}, 14), f.row(2, {150}, 9), f.row(3, {999}, 2), f.row(5, {201}, 3), f.row(6, {100}, 3)}, 10);
   CHECK_FALSE(f.book.find({kPort, {6}})->ours);
@@ -293,6 +293,6 @@ TEST_CASE("sets that come and go at random lose nothing", "[core.set_book]") {
     f.read(rows, now + 1);
     CHECK(f.total(kA) == truth_a);
     CHECK(f.total(kB) == truth_b);
-    CHECK(f.book.missed() == 0);
+    CHECK(f.book.take_missed() == 0);
   }
 }

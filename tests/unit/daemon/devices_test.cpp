@@ -74,8 +74,10 @@ TEST_CASE("stopping names nobody when every thread ends", "[daemon.devices]") {
   Devices devices(site.host, config, site.budgets);
   devices.scan(Devices::Start::yes);
   REQUIRE(becomes_true([&] { return output(devices.states()[0].second, "port_state").last_success.value > 0; }));
-  CHECK(devices.stop(10).empty());
+  CHECK(devices.stop(10, 10).empty());
   CHECK(devices.size() == 0);
+  REQUIRE(devices.ledgers().size() == 1);  // still to be saved
+  CHECK(devices.ledgers()[0].image);
 }
 
 TEST_CASE("totals outlive a device that goes away and comes back, also under another name", "[daemon.devices]") {

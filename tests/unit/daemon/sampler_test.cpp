@@ -60,7 +60,7 @@ TEST_CASE("a device that is not there harms nobody", "[daemon.sampler]") {
 TEST_CASE("the thread samples by its clocks and ends when asked", "[daemon.sampler]") {
   Site site;
   add_device(site.tree);
-  DeviceSampler sampler(site.host, {.name = "mlx5_0"}, {.interval = 0.1, .slow_interval = 3600, .stale_after = 30}, site.budgets, boot_now);
+  DeviceSampler sampler(site.host, {.name = "mlx5_0"}, {.sampling = {.interval = 0.1, .slow_interval = 3600, .stale_after = 30}}, site.budgets, boot_now);
   sampler.start();
   const auto success = [&](std::string_view name) { return output(sampler.state(), name).last_success.value; };
   REQUIRE(becomes_true([&] { return success("port_state") > 0 && success("port_info") > 0; }));

@@ -13,9 +13,10 @@
 namespace qpscope {
 
 // Of one port. Not thread-safe.
-class CounterSets {
+class SetCost {
  public:
-  // Before each pass over the port's counters. No firmware; every 15 s while there may be sets, one query a set.
+  // Before each pass over the port's counters. No firmware; while there may be sets that the device's book does not know of, one query a
+  // set every 15 s.
   void look(Reading& out, DeviceNetlink& netlink, PortNum port);
 
   // A rise may be a set that is counted twice: they are in use, or were 10 s ago.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collectors/counter_sets.h"
+#include "collectors/set_cost.h"
 
 namespace qpscope {
 namespace {
@@ -9,7 +9,7 @@ constexpr double kCountSeconds = 15;
 
 }  // namespace
 
-void CounterSets::look(Reading& out, DeviceNetlink& netlink, PortNum port) {
+void SetCost::look(Reading& out, DeviceNetlink& netlink, PortNum port) {
   const BootTime now = out.now();
   if (back_off_.due(now)) {
     const auto mode = netlink.counter_mode(port);
@@ -20,9 +20,11 @@ void CounterSets::look(Reading& out, DeviceNetlink& netlink, PortNum port) {
       counted_.reset();
     } else {
       in_use_ = now;
-      if (!counted_ || seconds(now, *counted_) >= kCountSeconds) {
+      if (out.ledger.sets().known(port)) {
+        sets_ = out.ledger.sets().sets(port).size();
+      } else if (!counted_ || seconds(now, *counted_) >= kCountSeconds) {
         counted_ = now;
-        sets_ = netlink.counter_sets(port).value_or(sets_);
+        if (const auto sets = netlink.counter_sets(port)) sets_ = sets->rows.size();
         out.firmware_commands += sets_;
       }
     }

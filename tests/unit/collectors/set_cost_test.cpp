@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collectors/counter_sets.h"
+#include "collectors/set_cost.h"
 
 #include <catch2/catch.hpp>
 #include <cerrno>
@@ -20,7 +20,7 @@ struct Bench {
   CounterLedger ledger;
   FakeNetlink netlink;
   std::unique_ptr<DeviceNetlink> line = netlink.line();
-  CounterSets sets;
+  SetCost sets;
 
   // So much later; the firmware commands of the look.
   std::uint64_t after(double seconds) {
@@ -33,7 +33,7 @@ struct Bench {
 
 }  // namespace
 
-TEST_CASE("a port without sets costs nothing", "[collectors.counter_sets]") {
+TEST_CASE("a port without sets costs nothing", "[collectors.set_cost]") {
   Bench bench;
   CHECK_FALSE(bench.sets.settles());
   for (int i = 0; i < 30; ++i) CHECK(bench.after(1) == 0);
@@ -42,14 +42,14 @@ TEST_CASE("a port without sets costs nothing", "[collectors.counter_sets]") {
   CHECK(bench.netlink.asked["counter_sets"] == 0);
 }
 
-TEST_CASE("sets are counted every 15 s, and settle for 10 s after the last is gone", "[collectors.counter_sets]") {
+TEST_CASE("sets are counted every 15 s, and settle for 10 s after the last is gone", "[collectors.set_cost]") {
   Bench bench;
   bench.netlink.mode.kind = Kind::manual;
-  bench.netlink.sets = 4;
+  bench.netlink.count_sets(4);
   CHECK(bench.after(1) == 4);
   CHECK(bench.sets.settles());
   CHECK(bench.sets.commands(25) == 100);
-  bench.netlink.sets = 6;
+  bench.netlink.count_sets(6);
   for (int i = 0; i < 14; ++i) CHECK(bench.after(1) == 0);
   CHECK(bench.sets.commands(25) == 100);
   CHECK(bench.after(1) == 6);
@@ -68,10 +68,10 @@ TEST_CASE("sets are counted every 15 s, and settle for 10 s after the last is go
   CHECK(bench.sets.settles());
 }
 
-TEST_CASE("where the mode cannot be told what was known stays, and nothing is lost", "[collectors.counter_sets]") {
+TEST_CASE("where the mode cannot be told what was known stays, and nothing is lost", "[collectors.set_cost]") {
   Bench bench;
   bench.netlink.mode.kind = Kind::manual;
-  bench.netlink.sets = 4;
+  bench.netlink.count_sets(4);
   bench.after(1);
   bench.netlink.fail("counter_sets", EIO);
   CHECK(bench.after(15) == 4);  // asked all the same
@@ -82,4 +82,15 @@ TEST_CASE("where the mode cannot be told what was known stays, and nothing is lo
   CHECK(bench.sets.settles());
   CHECK(bench.sets.commands(25) == 100);
   CHECK(bench.errors.counts().empty());
+}
+
+TEST_CASE("sets that the device's book knows of are not counted again", "[collectors.set_cost]") {
+  Bench bench;
+  bench.netlink.mode.kind = Kind::manual;
+  bench.netlink.count_sets(4);
+  const std::vector<SetBook::Row> rows{{.id = {1}, .members = {}, .counters = {}}, {.id = {2}, .members = {}, .counters = {}}};
+  bench.ledger.sets().read(PortNum{1}, rows, true, bench.clock.now(), bench.ledger.tenants(), [](PortNum, Qpn) { return std::nullopt; });
+  for (int i = 0; i < 30; ++i) CHECK(bench.after(1) == 0);
+  CHECK(bench.sets.commands(25) == 50);
+  CHECK(bench.netlink.asked["counter_sets"] == 0);
 }
