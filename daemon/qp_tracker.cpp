@@ -67,7 +67,7 @@ std::unique_ptr<Reconciler> QpTracker::make_reconciler() {
                                                         .budget = [this](const std::string& device) { return budgets_.of(device); }});
 }
 
-void QpTracker::start(int listening) {
+void QpTracker::start(const std::vector<int>& listening) {
   if (!host_.live) {
     started_ = seeded_ = true;
     return;
@@ -215,7 +215,7 @@ void QpTracker::take_over(const Reconciler& reconciler) {
   device_names_ = std::move(names);
 }
 
-void QpTracker::reconcile_loop(int listening) {
+void QpTracker::reconcile_loop(const std::vector<int>& listening) {
   // Everything else stays: it asks the BPF maps for losses, and reads /proc and cgroupfs through descriptors of others.
   if (!drop(listening)) log::debug("netlink reader: no descriptor table of its own");
   std::string last_trouble;

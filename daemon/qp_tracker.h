@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "attributor.h"
 #include "budgets.h"
@@ -35,8 +36,8 @@ class QpTracker {
   ~QpTracker();
 
   // Probes, cgroup walk, then the reconcile thread with the seed. On a root that is not this machine's there is nothing to do.
-  // `listening`: the descriptor that the reconcile thread must not hold when it gets stuck in netlink.
-  void start(int listening);
+  // `listening`: the descriptors that the reconcile thread and the resolver must not hold when they get stuck.
+  void start(const std::vector<int>& listening);
   // Every queue pair by netlink, on the calling thread, without BPF; instead of start(). Takes as long as the firmware budget wants.
   Result<> pass();
   // Ends the probes and asks the reconcile thread and the resolver to end; false if one is stuck in the kernel after `wait_seconds`.
@@ -63,7 +64,7 @@ class QpTracker {
   std::pair<std::shared_ptr<const Owner>, TenantId> attribute(const QpRow& row);
   std::optional<std::string> late_path(const Owner& owner);
   Owner look_up(const Owner& known, BootTime seen);
-  void reconcile_loop(int listening);
+  void reconcile_loop(const std::vector<int>& listening);
   void take_over(const Reconciler& reconciler);
 
   const Host& host_;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <thread>
 
@@ -39,7 +40,7 @@ TEST_CASE("a thread can let go of one file alone", "[daemon.own_files]") {
   const int one = open("/dev/null", O_RDONLY | O_CLOEXEC), other = open("/dev/null", O_RDONLY | O_CLOEXEC);
   bool has_one = true, has_other = false;
   std::thread([&] {
-    REQUIRE(drop(one));
+    REQUIRE(drop(std::array{one}));
     has_one = open_here(one);
     has_other = open_here(other);
   }).join();
