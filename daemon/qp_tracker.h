@@ -98,6 +98,7 @@ class QpTracker {
   std::shared_ptr<const std::vector<QpRecord>> records_;
   std::uint64_t records_version_ = ~std::uint64_t{0};
   bool records_verified_ = false;
+  std::shared_ptr<const std::map<DeviceIndex, std::string>> records_devices_;
 };
 
 }  // namespace qpscope
