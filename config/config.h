@@ -79,7 +79,8 @@ struct ExportersConfig {
 };
 
 struct ApiConfig {
-  std::vector<std::string> allow{"127.0.0.0/8", "::1/128"};  // peers that may read /metrics/qps
+  std::vector<std::string> allow{"127.0.0.0/8", "::1/128"};  // peers that may read /metrics/qps and /api/v1
+  std::vector<std::string> hosts;  // names of this machine in their Host header, beside its own, localhost and every address
   bool operator==(const ApiConfig&) const = default;
 };
 

@@ -54,7 +54,10 @@ void visit_keys(V& v, Config& c) {
       v.number("qp_limit", c.exporters.prometheus.qp_limit, 0, 20000);
     });
   });
-  v.section("api", [&] { v.texts("allow", c.api.allow); });
+  v.section("api", [&] {
+    v.texts("allow", c.api.allow);
+    v.texts("hosts", c.api.hosts);
+  });
   v.section("bpf", [&] {
     v.flag("enabled", c.bpf.enabled);
     v.number("ring_kib", c.bpf.ring_kib, 64, 1U << 20);

@@ -47,14 +47,14 @@ App::App(Config config, Sysroot root)
       devices_(host_, config_, budgets_),
       tracker_(host_, config_, budgets_),
       pages_(store_, {.qp_limit = config_.exporters.prometheus.qp_limit,
-                      .wall_minus_boot = wall_minus_boot,
-                      .ready = [this] { return ready_.load(); }}) {
+                      .ready = [this] { return ready_.load(); },
+                      .api = {.wall_minus_boot = wall_minus_boot, .now = boot_now, .actions = {.focus = [this](const FocusRequest& wanted) { return focus(wanted); }}}}) {
   if (root_.live()) host_.queue_pairs = &tracker_;
 }
 
 Result<> App::run() {
   // First the door: an occupied port is found before anything is loaded into the kernel.
-  auto http = HttpServer::start({.listen = config_.exporters.prometheus.listen, .allow = config_.api.allow},
+  auto http = HttpServer::start({.listen = config_.exporters.prometheus.listen, .allow = config_.api.allow, .hosts = config_.api.hosts},
                                 [this](const HttpRequest& request) { return pages_.answer(request); });
   if (!http) return std::unexpected(std::move(http.error()));
   http_ = std::move(*http);
@@ -63,8 +63,9 @@ Result<> App::run() {
     StateImage kept = state_->load();
     devices_.take_over(std::move(kept.devices));
     carried_ = CarriedTotals(kept.own);
+    open_api_socket();
   }
-  tracker_.start(http_->listen_descriptor());
+  tracker_.start(http_->listen_descriptors());
 
   const auto step = static_cast<std::uint64_t>(config_.sampling.interval * 1e9);
   BootTime due = boot_now();
@@ -90,6 +91,14 @@ Result<> App::run() {
       return {};
     }
   }
+}
+
+// Without it the daemon is none the poorer for Prometheus.
+void App::open_api_socket() {
+  auto socket = ApiSocket::open(root_);
+  const Result<> served = socket ? http_->serve_socket(socket->release()) : std::unexpected(socket.error());
+  if (!served) return log::warning("no unix socket, so the qpscope command cannot ask this daemon: " + served.error().what);
+  api_socket_.emplace(std::move(*socket));
 }
 
 void App::publish() {
@@ -132,9 +141,17 @@ void App::carry(SampleList& own) {
   }
 }
 
+// On a thread of the HTTP server.
+Result<std::string> App::focus(const FocusRequest& wanted) {
+  const auto done = devices_.focus_on(wanted.device, wanted.qpn, wanted.seconds);
+  if (!done) return std::unexpected(done.error());
+  return "queue pair " + std::to_string(wanted.qpn.value) + " of " + wanted.device + " gets a counter set of its own, if there is room: see qpscope_qp_hw_counters_total";
+}
+
 void App::stop() {
   notify::stopping();
   http_.reset();
+  api_socket_.reset();
   const BootTime began = boot_now();
   bool stuck = false;
   for (const std::string& device : devices_.stop(kStopSeconds, kGiveBackSeconds)) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "api_socket.h"
 #include "budgets.h"
 #include "collectors/host/host.h"
 #include "config/config.h"
@@ -33,9 +34,11 @@ class App {
   std::string once(unsigned samples, double interval);
 
  private:
+  void open_api_socket();
   void publish();
   void carry(SampleList& own);
   bool save();
+  Result<std::string> focus(const FocusRequest& wanted);
   void stop();
   std::string status_line() const;
   double budget_wait() const;
@@ -52,6 +55,7 @@ class App {
   std::uint64_t sequence_ = 0;
   std::atomic<bool> ready_ = false;  // first samples taken, probes decided; read by the HTTP threads
   Pages pages_;
+  std::optional<ApiSocket> api_socket_;
   std::unique_ptr<HttpServer> http_;
 };
 

@@ -54,9 +54,9 @@ void Attributor::pass() {
   if (done_ && !waiting.empty()) done_();
 }
 
-void Attributor::start(int listening) {
+void Attributor::start(std::vector<int> listening) {
   ended_ = false;
-  thread_ = std::thread([this, listening] { run(listening); });
+  thread_ = std::thread([this, listening = std::move(listening)] { run(listening); });
 }
 
 void Attributor::wake() {
@@ -76,7 +76,7 @@ bool Attributor::stop(double wait_seconds) {
   return changed_.wait_for(lock, std::chrono::duration<double>(wait_seconds), [this] { return ended_; });
 }
 
-void Attributor::run(int listening) {
+void Attributor::run(const std::vector<int>& listening) {
   if (!drop(listening)) log::debug("resolver: no descriptor table of its own");
   auto retry = std::chrono::steady_clock::now() + kRetry;
   std::unique_lock lock(mutex_);

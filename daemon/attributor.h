@@ -11,6 +11,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "core/clock.h"
 #include "core/qp_table.h"
@@ -29,8 +30,8 @@ class Attributor {
 
   // One round on the calling thread; instead of start().
   void pass();
-  // `listening`: the descriptor that the thread must not hold when it gets stuck.
-  void start(int listening);
+  // `listening`: the descriptors that the thread must not hold when it gets stuck.
+  void start(std::vector<int> listening);
   // Queue pairs may wait. Any thread, cheap.
   void wake();
   // Asks the thread to end; false if it is stuck in the kernel after `wait_seconds`.
@@ -38,7 +39,7 @@ class Attributor {
   bool idle() const { return idle_; }  // nothing waits; true before start(). Any thread
 
  private:
-  void run(int listening);
+  void run(const std::vector<int>& listening);
 
   QpTable& table_;
   std::mutex& table_mutex_;

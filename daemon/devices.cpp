@@ -35,6 +35,7 @@ void Devices::scan(Start start) {
   if (names->empty() && !absence_logged_) log::info("no RDMA device here; one that appears is picked up");
   absence_logged_ = names->empty();
 
+  std::unique_lock lock(mutex_);
   const auto gone = std::stable_partition(samplers_.begin(), samplers_.end(), [&](const auto& sampler) {
     return std::ranges::find(*names, sampler->device()) != names->end();
   });
@@ -43,6 +44,7 @@ void Devices::scan(Start start) {
     retire(std::move(*it));
   }
   samplers_.erase(gone, samplers_.end());
+  lock.unlock();
   std::erase_if(retired_, [](const auto& sampler) { return sampler->finished_within(0); });
 
   for (const std::string& name : *names) {
@@ -78,8 +80,10 @@ void Devices::add(const std::string& name, const std::vector<std::string>& prese
     if (same_name != absent_.end()) device.guid = same_name->guid;
   }
   device.image = take_image(absent_, name, device.guid, [&](const std::string& other) { return std::ranges::find(present, other) != present.end(); });
-  samplers_.push_back(std::make_unique<DeviceSampler>(host_, std::move(device), config_, budgets_, boot_now));
-  if (start == Start::yes) samplers_.back()->start();
+  auto sampler = std::make_unique<DeviceSampler>(host_, std::move(device), config_, budgets_, boot_now);
+  if (start == Start::yes) sampler->start();
+  const std::lock_guard lock(mutex_);
+  samplers_.push_back(std::move(sampler));
 }
 
 void Devices::retire(std::unique_ptr<DeviceSampler> sampler) {
@@ -99,8 +103,11 @@ void Devices::pass() {
 }
 
 std::vector<std::string> Devices::stop(double wait_seconds, double give_back_seconds) {
-  std::vector<std::unique_ptr<DeviceSampler>> stopping = std::move(samplers_);
-  samplers_.clear();
+  std::vector<std::unique_ptr<DeviceSampler>> stopping;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping.swap(samplers_);
+  }
   for (const auto* list : {&stopping, &retired_}) {
     for (const auto& sampler : *list) sampler->request_stop();
   }
@@ -129,6 +136,13 @@ void Devices::fill(Snapshot& snapshot) const {
       if (output.samples && seconds(snapshot.at, output.last_success) <= stale_after) snapshot.samples.push_back(output.samples);
     }
   }
+}
+
+Result<> Devices::focus_on(const std::string& device, Qpn qpn, double seconds) const {
+  const std::lock_guard lock(mutex_);
+  const auto sampler = std::ranges::find(samplers_, device, [](const auto& one) { return one->device(); });
+  if (sampler == samplers_.end()) return fail(ErrorCode::not_found, "no device " + safe_text(device) + " is watched");
+  return (*sampler)->focus_on(qpn, seconds);
 }
 
 void Devices::saved(const std::vector<DeviceLedger>& ledgers) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The RDMA devices of this host and their samplers. Main thread only.
+// The RDMA devices of this host and their samplers. Main thread only, but for focus_on().
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,6 +44,8 @@ class Devices {
   std::vector<DeviceLedger> ledgers() const;
   // These are in the state file now.
   void saved(const std::vector<DeviceLedger>& ledgers);
+  // DeviceSampler::focus_on, of the device by this name. Any thread.
+  Result<> focus_on(const std::string& device, Qpn qpn, double seconds) const;
   std::size_t size() const { return samplers_.size(); }
   // How many devices there should be; nullopt where the configuration does not say and there is no PCI bus to tell. Counted anew on the
   // slow clock.
@@ -58,6 +61,7 @@ class Devices {
   const Host& host_;
   const Config& config_;
   Budgets& budgets_;
+  mutable std::mutex mutex_;  // around changes of samplers_, and what another thread does with them
   std::vector<std::unique_ptr<DeviceSampler>> samplers_;
   std::vector<std::unique_ptr<DeviceSampler>> retired_;  // of devices that went away; their threads may be stuck
   std::vector<DeviceLedger> absent_;                     // totals of devices that are not there, the oldest first

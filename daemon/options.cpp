@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kAbout =
     "qpscoped watches the RDMA devices of this host: ports, queue pairs, who owns them and to whom they talk.\n"
-    "It serves Prometheus text on port 9879 and changes nothing on the host; its one file is /run/qpscope/state.\n";
+    "It serves Prometheus text on port 9879 and changes nothing on the host; it keeps a state file and a socket in /run/qpscope.\n";
 constexpr const char* kModes = "Instead of running, one of";
 constexpr const char* kFooter =
     "\nExit codes: 0 done; 1 --check found something degraded; 2 cannot run.\n"

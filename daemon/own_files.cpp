@@ -23,9 +23,9 @@ bool keep_only(std::initializer_list<int> kept) {
   return true;
 }
 
-bool drop(int dropped) {
+bool drop(std::span<const int> dropped) {
   if (unshare(CLONE_FILES) != 0) return false;
-  close(dropped);
+  for (const int fd : dropped) close(fd);
   return true;
 }
 

@@ -7,12 +7,13 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 
 namespace qpscope {
 
 // For the calling thread: closes everything above standard error but `kept`. False if the kernel refuses; nothing has changed then.
 bool keep_only(std::initializer_list<int> kept);
 // For the calling thread: closes `dropped` alone.
-bool drop(int dropped);
+bool drop(std::span<const int> dropped);
 
 }  // namespace qpscope

@@ -69,7 +69,7 @@ std::unique_ptr<Reconciler> QpTracker::make_reconciler() {
                                                         .budget = [this](const std::string& device) { return budgets_.of(device); }});
 }
 
-void QpTracker::start(int listening) {
+void QpTracker::start(const std::vector<int>& listening) {
   if (!host_.live) {
     started_ = seeded_ = true;
     return;
@@ -131,8 +131,10 @@ SampleList QpTracker::fill(Snapshot& snapshot) {
     snapshot.devices = device_names_;
   }
   const std::lock_guard lock(table_mutex_);
-  if (table_.version() != records_version_ || verified != records_verified_) {
+  if (table_.version() != records_version_ || verified != records_verified_ || *snapshot.devices != *records_devices_) {
     auto records = table_.all();
+    // Events tell of every device, also of those that are not watched. Where netlink names none, nothing says which those are.
+    if (!snapshot.devices->empty()) std::erase_if(records, [&](const QpRecord& qp) { return !snapshot.devices->contains(qp.key.device); });
     for (QpRecord& qp : records) {
       // What BPF says of owners is withheld until netlink has agreed on one of them.
       if (qp.from_bpf && !verified) {
@@ -143,6 +145,7 @@ SampleList QpTracker::fill(Snapshot& snapshot) {
     records_ = std::make_shared<const std::vector<QpRecord>>(std::move(records));
     records_version_ = table_.version();
     records_verified_ = verified;
+    records_devices_ = snapshot.devices;
   }
   snapshot.queue_pairs = records_;
   snapshot.tenants = tenants_.tenants();  // after the records: no record names a pair that is not in it
@@ -325,7 +328,7 @@ void QpTracker::take_over(const Reconciler& reconciler) {
   device_names_ = std::move(names);
 }
 
-void QpTracker::reconcile_loop(int listening) {
+void QpTracker::reconcile_loop(const std::vector<int>& listening) {
   // Everything else stays: it asks the BPF maps for losses, and reads /proc and cgroupfs through descriptors of others.
   if (!drop(listening)) log::debug("netlink reader: no descriptor table of its own");
   std::string last_trouble;

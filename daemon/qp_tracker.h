@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "attributor.h"
 #include "budgets.h"
@@ -36,8 +37,8 @@ class QpTracker : public QpDirectory {
   ~QpTracker() override;
 
   // Probes, cgroup walk, then the reconcile thread with the seed. On a root that is not this machine's there is nothing to do.
-  // `listening`: the descriptor that the reconcile thread must not hold when it gets stuck in netlink.
-  void start(int listening);
+  // `listening`: the descriptors that the reconcile thread and the resolver must not hold when they get stuck.
+  void start(const std::vector<int>& listening);
   // Every queue pair by netlink, on the calling thread, without BPF; instead of start(). Takes as long as the firmware budget wants.
   Result<> pass();
   // Ends the probes and asks the reconcile thread and the resolver to end; false if one is stuck in the kernel after `wait_seconds`.
@@ -75,7 +76,7 @@ class QpTracker : public QpDirectory {
   std::pair<std::shared_ptr<const Owner>, TenantId> attribute(const QpRow& row);
   std::optional<std::string> late_path(const Owner& owner);
   Owner look_up(const Owner& known, BootTime seen);
-  void reconcile_loop(int listening);
+  void reconcile_loop(const std::vector<int>& listening);
   void take_over(const Reconciler& reconciler);
   std::optional<DeviceIndex> index_of(const std::string& device);
   bool verified();
@@ -117,6 +118,7 @@ class QpTracker : public QpDirectory {
   std::shared_ptr<const std::vector<QpRecord>> records_;
   std::uint64_t records_version_ = ~std::uint64_t{0};
   bool records_verified_ = false;
+  std::shared_ptr<const std::map<DeviceIndex, std::string>> records_devices_;
 };
 
 }  // namespace qpscope

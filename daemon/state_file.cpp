@@ -9,11 +9,11 @@
 
 #include "core/log.h"
 #include "core/text.h"
+#include "run_folder.h"
 
 namespace qpscope {
 namespace {
 
-constexpr const char* kFolder = "/run/qpscope";
 constexpr const char* kName = "state";
 constexpr const char* kTemporary = "state.new";
 constexpr const char* kPath = "/run/qpscope/state";
@@ -80,19 +80,16 @@ Result<std::string> StateFile::read() const {
 Result<> StateFile::write(std::string_view text) const {
   if (text.size() > kMostStateBytes) return fail(ErrorCode::limit, "more counters than the file may hold");
   // Opened for every write: the folder may be made again by whoever cleans up /run.
-  const auto run = root_.open_file("/run", O_PATH | O_DIRECTORY);
-  if (!run) return std::unexpected(run.error());
-  if (::mkdirat(run->get(), "qpscope", 0755) != 0 && errno != EEXIST) return std::unexpected(io_error(kFolder, errno));
-  const auto folder = root_.open_file(kFolder, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  const auto folder = open_run_folder(root_);
   if (!folder) return std::unexpected(folder.error());
   // Whatever an earlier write left, or somebody put there, is not written into.
   ::unlinkat(folder->get(), kTemporary, 0);
   const Fd file(::openat(folder->get(), kTemporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file) return std::unexpected(io_error(std::string(kFolder) + "/" + kTemporary, errno));
+  if (!file) return std::unexpected(io_error(std::string(kRunFolder) + "/" + kTemporary, errno));
   while (!text.empty()) {
     const ssize_t n = ::write(file.get(), text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return std::unexpected(io_error(std::string(kFolder) + "/" + kTemporary, errno));
+    if (n < 0) return std::unexpected(io_error(std::string(kRunFolder) + "/" + kTemporary, errno));
     text.remove_prefix(static_cast<std::size_t>(n));
   }
   if (::renameat(folder->get(), kTemporary, folder->get(), kName) != 0) return std::unexpected(io_error(kPath, errno));

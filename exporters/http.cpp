@@ -9,17 +9,20 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 
 #include "exporters/cidr.h"
+#include "exporters/host_names.h"
 
 namespace qpscope {
 namespace {
 
-constexpr unsigned kConnections = 64, kConnectionsPerPeer = 32, kIdleSeconds = 10, kThreads = 2;
+constexpr unsigned kConnections = 64, kConnectionsPerPeer = 32, kSocketConnections = 16, kIdleSeconds = 10, kThreads = 2;
 constexpr std::size_t kRequestBytes = 32U << 10;  // headers and all, per connection
 
 using Socket = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
@@ -126,27 +129,88 @@ MHD_Response* make_response(std::shared_ptr<const std::string> body) {
   return MHD_create_response_from_callback(size, 64U << 10, read_body, kept, [](void* p) { delete static_cast<std::shared_ptr<const std::string>*>(p); });
 }
 
+// What is known of a request until it is answered. Made with its first line, which is the only place that has the query as it came.
+struct Incoming {
+  std::string query, body;
+  bool begun = false;
+};
+
+void* on_first_line(void*, const char* uri, MHD_Connection*) {
+  const char* const mark = std::strchr(uri, '?');
+  return new Incoming{.query = mark ? mark + 1 : ""};
+}
+
+void on_end(void*, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
+  delete static_cast<Incoming*>(*state);
+  *state = nullptr;
+}
+
+// A body that is announced to be too long is not read. (Not a number: libmicrohttpd has refused it.)
+bool announces_too_much(MHD_Connection* connection) {
+  const char* const length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
+  return length && std::strtoull(length, nullptr, 10) > kMostBodyBytes;
+}
+
+// Every Host header counts; none at all is for HTTP/1.0, which no browser speaks.
+bool names_this_machine(MHD_Connection* connection, std::string_view version, const HostNames& names) {
+  struct Seen {
+    const HostNames& names;
+    bool any = false, good = true;
+  } seen{names};
+  MHD_get_connection_values(
+      connection, MHD_HEADER_KIND,
+      [](void* context, MHD_ValueKind, const char* key, const char* value) {
+        auto& out = *static_cast<Seen*>(context);
+        if (strcasecmp(key, MHD_HTTP_HEADER_HOST) != 0) return MHD_YES;
+        out.any = true;
+        out.good = out.good && out.names.contains(value ? value : "");
+        return MHD_YES;
+      },
+      &seen);
+  return seen.any ? seen.good : version == MHD_HTTP_VERSION_1_0;
+}
+
 }  // namespace
 
 class HttpServer::Impl {
  public:
+  // A listening socket and its threads.
+  struct Door {
+    Impl& impl;
+    bool socket = false;  // the unix socket
+    MHD_Daemon* daemon = nullptr;
+  };
   Handler handler;
   std::vector<Cidr> allow;
-  MHD_Daemon* daemon = nullptr;
+  HostNames names;
+  Door tcp{*this}, socket{*this, true};
 
   ~Impl() {
-    if (daemon) MHD_stop_daemon(daemon);
+    for (const Door* door : {&tcp, &socket}) {
+      if (door->daemon) MHD_stop_daemon(door->daemon);
+    }
   }
 
-  MHD_Result answer(MHD_Connection* connection, const char* url, std::string_view method) {
-    HttpResponse response;
-    if (method != MHD_HTTP_METHOD_GET && method != MHD_HTTP_METHOD_HEAD) {
-      response = {.status = MHD_HTTP_METHOD_NOT_ALLOWED, .body = std::make_shared<const std::string>("only GET and HEAD\n")};
-    } else {
-      const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-      const bool local = info && std::ranges::any_of(allow, [&](const Cidr& range) { return range.contains(info->client_addr); });
-      response = handler({.path = url, .local = local});
-    }
+  // Takes the descriptor, also when it fails.
+  static bool open(Door& door, int listening) {
+    door.daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, nullptr, nullptr, &Impl::on_request, &door, MHD_OPTION_LISTEN_SOCKET, listening,
+                                   MHD_OPTION_CONNECTION_LIMIT, door.socket ? kSocketConnections : kConnections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+                                   kConnectionsPerPeer, MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kRequestBytes,
+                                   MHD_OPTION_THREAD_POOL_SIZE, door.socket ? 0U : kThreads, MHD_OPTION_URI_LOG_CALLBACK, &on_first_line, nullptr,
+                                   MHD_OPTION_NOTIFY_COMPLETED, &on_end, nullptr, MHD_OPTION_END);
+    if (!door.daemon) close(listening);
+    return door.daemon != nullptr;
+  }
+
+  HttpPeer peer(const Door& door, MHD_Connection* connection, std::string_view version) const {
+    if (door.socket) return HttpPeer::on_socket;
+    const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (!info || std::ranges::none_of(allow, [&](const Cidr& range) { return range.contains(info->client_addr); })) return HttpPeer::stranger;
+    return names_this_machine(connection, version, names) ? HttpPeer::allowed : HttpPeer::misnamed;
+  }
+
+  MHD_Result answer(MHD_Connection* connection, const HttpRequest& request) {
+    HttpResponse response = handler(request);
     MHD_Response* out = nullptr;
     if (response.pieces) {
       out = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 64U << 10, read_stream, new Stream{std::move(response.pieces), {}, 0},
@@ -164,25 +228,31 @@ class HttpServer::Impl {
     }
     MHD_add_response_header(out, MHD_HTTP_HEADER_CONTENT_TYPE, response.content_type.c_str());
     MHD_add_response_header(out, "X-Content-Type-Options", "nosniff");
-    if (response.status == MHD_HTTP_METHOD_NOT_ALLOWED) MHD_add_response_header(out, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+    if (!response.allow.empty()) MHD_add_response_header(out, MHD_HTTP_HEADER_ALLOW, response.allow.c_str());
     const MHD_Result queued = MHD_queue_response(connection, response.status, out);
     MHD_destroy_response(out);
     return queued;
   }
 
-  static MHD_Result on_request(void* context, MHD_Connection* connection, const char* url, const char* method, const char*, const char*,
-                               std::size_t* upload, void** state) {
-    // libmicrohttpd calls once with the headers and again with the body; an upload is read and thrown away.
-    static char seen;
-    if (*state == nullptr) {
-      *state = &seen;
+  static MHD_Result on_request(void* context, MHD_Connection* connection, const char* url, const char* method, const char* version, const char* upload,
+                               std::size_t* upload_size, void** state) {
+    // libmicrohttpd calls once with the headers, then with each piece of the body, then once more.
+    const Door& door = *static_cast<const Door*>(context);
+    Incoming& in = *static_cast<Incoming*>(*state);
+    const bool oversized = !in.begun && announces_too_much(connection);
+    if (!in.begun && !oversized) {
+      in.begun = true;
       return MHD_YES;
     }
-    if (*upload != 0) {
-      *upload = 0;
+    if (*upload_size != 0) {
+      if (in.body.size() + *upload_size > kMostBodyBytes) return MHD_NO;  // in chunks, and nobody said how many: hang up
+      in.body.append(upload, *upload_size);
+      *upload_size = 0;
       return MHD_YES;
     }
-    return static_cast<Impl*>(context)->answer(connection, url, method);
+    const std::string_view verb(method);
+    return door.impl.answer(connection, {.method = verb == MHD_HTTP_METHOD_HEAD ? MHD_HTTP_METHOD_GET : verb, .path = url, .query = in.query,
+                                         .peer = door.impl.peer(door, connection, version), .body = in.body, .oversized = oversized});
   }
 
  private:
@@ -208,24 +278,33 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
     if (!range) return std::unexpected(std::move(range.error()));
     impl->allow.push_back(*range);
   }
+  std::array<char, 256> own{};
+  gethostname(own.data(), own.size() - 1);
+  auto names = HostNames::make(options.hosts, own.data());
+  if (!names) return std::unexpected(std::move(names.error()));
+  impl->names = std::move(*names);
   const auto fd = listen_socket(options.listen);
   if (!fd) return std::unexpected(fd.error());
-  impl->daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, nullptr, nullptr, &Impl::on_request, impl.get(), MHD_OPTION_LISTEN_SOCKET, *fd,
-                                  MHD_OPTION_CONNECTION_LIMIT, kConnections, MHD_OPTION_PER_IP_CONNECTION_LIMIT, kConnectionsPerPeer,
-                                  MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kRequestBytes,
-                                  MHD_OPTION_THREAD_POOL_SIZE, kThreads, MHD_OPTION_END);
-  if (!impl->daemon) {
-    close(*fd);
-    return fail(ErrorCode::io, "cannot start the HTTP server on " + options.listen);
-  }
+  if (!Impl::open(impl->tcp, *fd)) return fail(ErrorCode::io, "cannot start the HTTP server on " + options.listen);
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
+}
+
+Result<> HttpServer::serve_socket(int listening) {
+  if (!Impl::open(impl_->socket, listening)) return fail(ErrorCode::io, "cannot start the HTTP server on the unix socket");
+  return {};
 }
 
 HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 HttpServer::~HttpServer() = default;
 
-int HttpServer::listen_descriptor() const { return MHD_get_daemon_info(impl_->daemon, MHD_DAEMON_INFO_LISTEN_FD)->listen_fd; }
+std::vector<int> HttpServer::listen_descriptors() const {
+  std::vector<int> out;
+  for (const Impl::Door* door : {&impl_->tcp, &impl_->socket}) {
+    if (door->daemon) out.push_back(MHD_get_daemon_info(door->daemon, MHD_DAEMON_INFO_LISTEN_FD)->listen_fd);
+  }
+  return out;
+}
 
-std::uint16_t HttpServer::port() const { return MHD_get_daemon_info(impl_->daemon, MHD_DAEMON_INFO_BIND_PORT)->port; }
+std::uint16_t HttpServer::port() const { return MHD_get_daemon_info(impl_->tcp.daemon, MHD_DAEMON_INFO_BIND_PORT)->port; }
 
 }  // namespace qpscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HTTP server: GET and HEAD, IPv4 and IPv6, bounded connections. The only user of libmicrohttpd and zlib.
-// It knows nothing of metrics: a handler answers.
+// The HTTP server: IPv4, IPv6 and a unix socket, bounded connections and bodies. The only user of libmicrohttpd and zlib.
+// It knows nothing of metrics and paths: a handler answers.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,23 @@
 
 namespace qpscope {
 
+inline constexpr std::size_t kMostBodyBytes = 64U << 10;  // of a request
+
+// Who asks.
+enum class HttpPeer : std::uint8_t {
+  stranger,   // by TCP, from an address that is not in the allow list
+  misnamed,   // allowed, but the Host header names another machine than this one (host_names.h)
+  allowed,
+  on_socket,  // by the unix socket, which file permissions guard
+};
+
 struct HttpRequest {
-  std::string_view path;
-  bool local = false;  // the peer is in the allow list (loopback by default)
+  std::string_view method = "GET";  // HEAD comes as GET: the server leaves the body out
+  std::string_view path;            // decoded
+  std::string_view query;           // behind the "?", as it came
+  HttpPeer peer = HttpPeer::stranger;
+  std::string_view body;
+  bool oversized = false;           // a body of more than kMostBodyBytes is announced; it was not read
 };
 
 struct HttpResponse {
@@ -25,11 +39,13 @@ struct HttpResponse {
   std::shared_ptr<const std::string> body;
   // Instead of a body: pieces until one is empty. Called on the server's thread, one request at a time.
   std::function<std::string()> pieces;
+  std::string allow;  // with status 405: the methods that the path has
 };
 
 struct HttpOptions {
   std::string listen = ":9879";     // "host:port", "[v6]:port" or ":port" for every address; port 0: any free one
-  std::vector<std::string> allow;   // CIDR list: peers for whom HttpRequest::local is true
+  std::vector<std::string> allow;   // CIDR list: peers that may be HttpPeer::allowed
+  std::vector<std::string> hosts;   // names of this machine in a Host header, beside its own, localhost and every address
 };
 
 class HttpServer {
@@ -38,9 +54,11 @@ class HttpServer {
 
   // Errors: a listen address that cannot be parsed (invalid), a port in use or not permitted (io, permission).
   static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options, Handler handler);
+  // The same on a listening unix socket, which is ours from then on, also when this fails. Once.
+  Result<> serve_socket(int listening);
   ~HttpServer();
   std::uint16_t port() const;  // the one really bound
-  int listen_descriptor() const;
+  std::vector<int> listen_descriptors() const;
 
  private:
   class Impl;

@@ -16,6 +16,7 @@ constexpr const char* kIndex =
     "qpscope\n\n"
     "/metrics       ports, queue pair totals, tenants, qpscope itself\n"
     "/metrics/qps   every queue pair, with process; for peers in api.allow\n"
+    "/api/v1/qps    the same as JSON, with filters; for peers in api.allow and on /run/qpscope/api.sock\n"
     "/healthz       alive\n"
     "/readyz        first samples taken, probes decided\n";
 
@@ -23,21 +24,62 @@ HttpResponse plain(unsigned status, std::string text) {
   return {.status = status, .body = std::make_shared<const std::string>(std::move(text))};
 }
 
+HttpResponse error(const HttpRequest& request, unsigned status, const std::string& message) {
+  return request.path.starts_with("/api/") ? api_error(status, message) : plain(status, message + "\n");
+}
+
+enum class Access : std::uint8_t {
+  everybody,
+  allowed,    // peers in api.allow whose Host header names this machine, and the unix socket
+  on_socket,  // the unix socket alone
+};
+
+// Why the peer may not; null: it may.
+const char* refusal(Access access, HttpPeer peer) {
+  if (access == Access::everybody || peer == HttpPeer::on_socket) return nullptr;
+  if (access == Access::on_socket) return "only on the unix socket /run/qpscope/api.sock";
+  if (peer == HttpPeer::stranger) return "this page names processes; add your address to api.allow in the configuration";
+  if (peer == HttpPeer::misnamed) return "the Host header is not a name of this machine; use its address, or add the name to api.hosts in the configuration";
+  return nullptr;
+}
+
 }  // namespace
 
 MetricList page_metrics() { return kMetrics; }
 
-Pages::Pages(const SnapshotSource& source, PagesOptions options) : source_(source), options_(std::move(options)), slots_(options_.qp_limit) {}
+Pages::Pages(const SnapshotSource& source, PagesOptions options)
+    : source_(source), options_(std::move(options)), api_(source, options_.api), slots_(options_.qp_limit) {}
 
 HttpResponse Pages::answer(const HttpRequest& request) {
-  if (request.path == "/metrics") return metrics_page();
-  if (request.path == "/healthz") return plain(200, "ok\n");
-  if (request.path == "/readyz") return options_.ready() ? plain(200, "ready\n") : plain(503, "starting\n");
-  if (request.path == "/metrics/qps") {
-    return request.local ? queue_pairs_page() : plain(403, "this page names processes; add your address to api.allow in the configuration\n");
+  struct Route {
+    std::string_view method, path;
+    Access access;
+    HttpResponse (*answer)(Pages&, const HttpRequest&);
+  };
+  static constexpr Route kRoutes[] = {
+      {"GET", "/", Access::everybody, [](Pages&, const HttpRequest&) { return plain(200, kIndex); }},
+      {"GET", "/metrics", Access::everybody, [](Pages& p, const HttpRequest&) { return p.metrics_page(); }},
+      {"GET", "/healthz", Access::everybody, [](Pages&, const HttpRequest&) { return plain(200, "ok\n"); }},
+      {"GET", "/readyz", Access::everybody, [](Pages& p, const HttpRequest&) { return p.options_.ready() ? plain(200, "ready\n") : plain(503, "starting\n"); }},
+      {"GET", "/metrics/qps", Access::allowed, [](Pages& p, const HttpRequest&) { return p.queue_pairs_page(); }},
+      {"GET", "/api/v1/qps", Access::allowed, [](Pages& p, const HttpRequest& r) { return p.api_.queue_pairs(r); }},
+      {"POST", "/api/v1/focus", Access::on_socket, [](Pages& p, const HttpRequest& r) { return p.api_.focus(r); }},
+  };
+  std::string methods;  // that the path has
+  for (const Route& route : kRoutes) {
+    if (route.path != request.path) continue;
+    if (route.method != request.method) {
+      methods += (methods.empty() ? "" : ", ") + std::string(route.method == "GET" ? "GET, HEAD" : route.method);
+      continue;
+    }
+    if (const char* why = refusal(route.access, request.peer)) return error(request, 403, why);
+    if (request.oversized) return error(request, 413, "the body is longer than " + std::to_string(kMostBodyBytes) + " bytes");
+    return route.answer(*this, request);
   }
-  if (request.path == "/") return plain(200, kIndex);
-  return plain(404, "no such page\n\n" + std::string(kIndex));
+  if (methods.empty()) return error(request, 404, "no such page; / has a list");
+  HttpResponse out = error(request, 405, "only " + methods);
+  out.allow = std::move(methods);
+  return out;
 }
 
 std::string Pages::metrics(const Snapshot& snapshot) {
@@ -45,7 +87,7 @@ std::string Pages::metrics(const Snapshot& snapshot) {
   if (options_.qp_limit > 0 && snapshot.queue_pairs) {
     const auto chosen = slots_.choose(*snapshot.queue_pairs, snapshot.at);
     for (std::size_t family = 0; family < kQpFamilies; ++family) {
-      lists.push_back(qp_family(static_cast<QpFamily>(family), snapshot, &chosen, QpDetail::plain, options_.wall_minus_boot()));
+      lists.push_back(qp_family(static_cast<QpFamily>(family), snapshot, &chosen, QpDetail::plain, options_.api.wall_minus_boot()));
     }
   }
   Page page = render(lists);
@@ -74,7 +116,7 @@ HttpResponse Pages::queue_pairs_page() const {
     double wall_minus_boot;
     std::size_t next = 0;
   };
-  auto progress = std::make_shared<Progress>(Progress{std::move(snapshot), options_.wall_minus_boot()});
+  auto progress = std::make_shared<Progress>(Progress{std::move(snapshot), options_.api.wall_minus_boot()});
   return {.content_type = kPrometheusType, .pieces = [progress]() -> std::string {
             while (progress->next < kQpFamilies) {
               const auto family = static_cast<QpFamily>(progress->next++);

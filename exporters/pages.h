@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each path answers. Thread-safe: the HTTP server's threads call it.
+// What each path answers, and to whom: one table. Thread-safe: the HTTP server's threads call it.
 #pragma once
 
 #include <functional>
@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "core/snapshot.h"
+#include "exporters/api/api.h"
 #include "exporters/http.h"
 #include "exporters/qp_series.h"
 
@@ -14,18 +15,16 @@ namespace qpscope {
 
 struct PagesOptions {
   std::size_t qp_limit = 100;                    // queue pairs with series of their own on /metrics
-  std::function<double()> wall_minus_boot;       // for time stamps
   std::function<bool()> ready;                   // first samples taken, probes decided
+  ApiOptions api;                                // its time stamps are those of the pages too
 };
 
 class Pages {
  public:
   Pages(const SnapshotSource& source, PagesOptions options);
 
-  //   /metrics       everybody; rendered once per snapshot
-  //   /metrics/qps   every queue pair, with pid and comm: allowed peers only
-  //   /healthz       200 while the process answers
-  //   /readyz        200 once the first snapshot is there and probes are decided, else 503
+  // By the table of routes in pages.cpp: 404 for a path that is none, 405 for a method that its path does not have, 403 for who may not, 413 for
+  // a body that is too long. /api/… says so in JSON.
   HttpResponse answer(const HttpRequest& request);
 
   // The text of /metrics for this snapshot; also what --once prints.
@@ -37,6 +36,7 @@ class Pages {
 
   const SnapshotSource& source_;
   const PagesOptions options_;
+  const Api api_;
   std::mutex mutex_;  // guards the cache and the slots
   std::uint64_t rendered_sequence_ = 0;
   std::shared_ptr<const std::string> rendered_;

@@ -122,8 +122,9 @@ def test_odd_paths():
 def test_methods():
     with Daemon(root=ROCE) as daemon:
         for method in ("POST", "PUT", "DELETE", "OPTIONS", "TRACE", "BREW"):
-            status, headers, _ = daemon.request("/metrics", method=method)
-            expect(status == 405 and headers["Allow"] == "GET, HEAD", f"{method} is answered with {status}", headers)
+            for path in ("/metrics", "/api/v1/qps"):
+                status, headers, _ = daemon.request(path, method=method)
+                expect(status == 405 and headers["Allow"] == "GET, HEAD", f"{method} {path} is answered with {status}", headers)
         status, headers, body = daemon.request("/metrics", method="HEAD")
         expect((status, body) == (200, b"") and int(headers["Content-Length"]) > 0, "HEAD is not a GET without a body", status, headers, body[:50])
         daemon.healthy()

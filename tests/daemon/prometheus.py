@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real Prometheus scrapes the daemon over wraps of the kernel's counters and over a SIGKILL: nothing resets, nothing falls, no rate is too high."""
-import http.client
-import json
+"""A real Prometheus scrapes the daemon over wraps of the kernel's counters and over a SIGKILL: nothing resets, nothing falls, no rate is too high. And it
+joins the pages of several nodes."""
 import re
-import shutil
 import signal
-import subprocess
 import threading
 import time
-import urllib.parse
 
 from counter_host import put
-from harness import FAST, PATIENCE, Daemon, expect, main, root_of, skip, temp_folder, total, wait_for, write
+from harness import FAST, PATIENCE, REPOSITORY, Daemon, expect, main, root_of, skip, temp_folder, total, wait_for, write
+from peer_join import JOIN, PageServer, scrape_configs  # of tests/support
+from prometheus_server import Prometheus
 
 PORT = "sys/class/infiniband/mlx5_0/ports/1"
 WINDOW = 8  # seconds, of the rates that are asked for
@@ -72,41 +70,10 @@ class Kernel:
     __exit__ = lambda self, *_: self.stop()  # noqa: E731
 
 
-class Prometheus:
-    def __init__(self, target):
-        program = shutil.which("prometheus") or skip("no prometheus (deploy/packages/test.txt)")
-        folder = temp_folder()
-        config = write(folder / "prometheus.yml", "global: {scrape_interval: 1s}\nscrape_configs:\n- job_name: qpscope\n  static_configs:\n"
-                       f'  - targets: ["127.0.0.1:{target}"]\n')
-        self.log = folder / "log"
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen([program, "--config.file", config, "--storage.tsdb.path", folder / "data", "--web.listen-address", "127.0.0.1:0"],
-                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-
-    def __enter__(self):
-        found = wait_for(lambda: re.search(r'msg="Listening on" address=127\.0\.0\.1:(\d+)', self.log.read_text()), lambda: self.log.read_text())
-        self.port = int(found[1])
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
-
-    def query(self, expression):
-        """[(labels, value)], or [(labels, [(time, value)])] of a range."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        try:
-            connection.request("GET", "/api/v1/query?" + urllib.parse.urlencode({"query": expression}))
-            answer = connection.getresponse()
-            body = answer.read()
-        finally:
-            connection.close()
-        if answer.status == 503:  # it is not ready
-            return []
-        expect(answer.status == 200, f"{expression}: status {answer.status}", body)
-        result = json.loads(body)["data"]["result"]
-        number = lambda pair: (pair[0], float(pair[1]))  # noqa: E731
-        return [(one["metric"], [number(pair) for pair in one["values"]] if "values" in one else float(one["value"][1])) for one in result]
+def prometheus_of(port):
+    if not Prometheus.installed():
+        skip("no prometheus (deploy/packages/test.txt)")
+    return Prometheus(temp_folder(), [{"job_name": "qpscope", "static_configs": [{"targets": [f"127.0.0.1:{port}"]}]}], patience=PATIENCE)
 
 
 def totals_of(page):
@@ -124,7 +91,7 @@ def test_over_wraps_and_a_kill():
     (root / PORT / "counters/symbol_error").write_text("N/A (no PMA)\n")  # so that there are read errors to count
     with Kernel(root) as kernel:
         daemon = Daemon(root=root, config=FAST)
-        with daemon, Prometheus(daemon.port) as prometheus:
+        with daemon, prometheus_of(daemon.port) as prometheus:
             port = daemon.port
             wait_for(lambda: prometheus.query("up == 1"), "Prometheus does not scrape", 2 * PATIENCE)
             wait_for(lambda: kernel.wraps() >= 2, "no two wraps", 2 * PATIENCE)
@@ -171,6 +138,39 @@ def judge(prometheus, page, kernel, killed, back):
         most = true * (1 + jitter / (WINDOW - 3))  # a window lacks its ends, and a scrape or two around the kill
         full = rates[WINDOW:]
         expect(max(full) <= most, f"{series} rises by more than the counter: {max(full)}, at most {most}", full)
+
+
+GIDS = {"a": "fe80:0000:0000:0000:0000:0000:0000:00aa", "b": "fe80:0000:0000:0000:0000:0000:0000:00bb", "both": "0000:0000:0000:0000:0000:ffff:c0a8:0001",
+        "nobody": "fe80:0000:0000:0000:0000:0000:0000:00ff"}
+
+
+def made_page(device, gids, peers):
+    """Two ports of a node, of which the second has the given GIDs, and queue pairs 1, 2, … with these peers."""
+    lines = ["# TYPE qpscope_port_gid_info gauge", f'qpscope_port_gid_info{{device="{device}",port="1",gid="fe80::{device}"}} 1']
+    lines += [f'qpscope_port_gid_info{{device="{device}",port="2",gid="{GIDS[gid]}"}} 1' for gid in gids]
+    lines += ["# TYPE qpscope_qp_info gauge"]
+    lines += [f'qpscope_qp_info{{device="{device}",port="2",qpn="{n + 1}",remote_gid="{GIDS.get(peer, "")}"}} 1' for n, peer in enumerate(peers)]
+    lines += ["# TYPE qpscope_qp_state gauge"]
+    lines += [f'qpscope_qp_state{{device="{device}",port="2",qpn="{n + 1}"}} {6 if n == 0 else 3}' for n in range(len(peers))]
+    return "\n".join(lines) + "\n"
+
+
+def test_peer_join():
+    """The queries of exporters/README.md: the peer of each queue pair, and nothing where it is not known, or could be two."""
+    if not Prometheus.installed():
+        skip("no prometheus (deploy/packages/test.txt)")
+    readme = (REPOSITORY / "exporters/README.md").read_text()
+    expect(f"```\n{JOIN}\n```" in readme, "the README has another query", JOIN)
+    broken = re.search(r"```\n(count by .*?)```", readme, re.S)[1]
+    pages = {"node-a": {"/metrics": made_page("mlx5_0", ["a", "both"], ["b", "nobody", "both", "", "a"])},
+             "node-b": {"/metrics": made_page("mlx5_7", ["b", "both"], ["a", "b"])}}
+    with PageServer(pages) as server, Prometheus(temp_folder(), scrape_configs(server, "/metrics"), rules=[REPOSITORY / "deploy/prometheus/peers.yml"]) as prometheus:
+        wait_for(lambda: len(prometheus.query("qpscope:gid_peer")) == 4, lambda: f"no map of GIDs: {prometheus.query('qpscope:gid_peer')}")
+        got = {(labels["instance"], labels["qpn"]): (labels["peer"], labels["peer_device"], labels["peer_port"]) for labels, _ in prometheus.query(JOIN)}
+        a, b = ("node-a", "mlx5_0", "2"), ("node-b", "mlx5_7", "2")
+        expect(got == {("node-a", "1"): b, ("node-a", "5"): a, ("node-b", "1"): a, ("node-b", "2"): b}, "not the peers", got)
+        got = {(labels["peer"], labels["peer_device"]): value for labels, value in prometheus.query(broken)}
+        expect(got == {a[:2]: 1, b[:2]: 1}, "not the peers of the queue pairs in ERR", got)
 
 
 main(globals())

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any values and label bytes, and queue pairs of any owner: both pages must read back, with as many series as they say.
+// Any values and label bytes, and queue pairs of any owner: both pages must read back, with as many series as they say, and so must the API's JSON.
 #include <array>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "exporters/pages.h"
 #include "exporters/prometheus.h"
@@ -94,11 +95,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Source source;
   source.snapshot = snapshot;
   constexpr std::size_t kLimit = 4;
-  Pages pages(source, {.qp_limit = kLimit, .wall_minus_boot = [] { return 1.7e9; }, .ready = [] { return true; }});
-  const std::string metrics = whole(pages.answer({.path = "/metrics", .local = false}));
+  const BootTime now = snapshot->at;
+  Pages pages(source, {.qp_limit = kLimit,
+                       .ready = [] { return true; },
+                       .api = {.wall_minus_boot = [] { return 1.7e9; }, .now = [now] { return now; }, .actions = {}}});
+  const std::string metrics = whole(pages.answer({.path = "/metrics", .peer = HttpPeer::stranger}));
   const std::size_t series = fuzz::PageParser::series(metrics);
   check(metrics.ends_with("\nqpscope_series " + std::to_string(series) + "\n"), "qpscope_series is how many there are");
   check(series <= page.series + 3 * std::min(all, kLimit) + 1, "no more queue pairs than the limit");
-  check(fuzz::PageParser::series(whole(pages.answer({.path = "/metrics/qps", .local = true}))) <= 3 * all, "at most three series a queue pair");
+  check(fuzz::PageParser::series(whole(pages.answer({.path = "/metrics/qps", .peer = HttpPeer::allowed}))) <= 3 * all, "at most three series a queue pair");
+  const auto answer = nlohmann::json::parse(whole(pages.answer({.path = "/api/v1/qps", .peer = HttpPeer::on_socket})), nullptr, false);
+  check(answer.is_object() && answer["data"]["qps"].size() == all, "the API has every queue pair");
   return 0;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One HTTP/1.1 request over a plain socket to a server on this machine: enough to see what the server really sends.
+// One HTTP request over a plain socket, of TCP or unix, to a server on this machine: enough to see what the server really sends.
 #pragma once
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -24,25 +25,35 @@ struct HttpReply {
 
 class HttpClient {
  public:
-  explicit HttpClient(std::uint16_t port) : port_(port) {}
+  explicit HttpClient(std::uint16_t port) {
+    auto& to = reinterpret_cast<sockaddr_in&>(address_);
+    to.sin_family = AF_INET;
+    to.sin_port = htons(port);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    size_ = sizeof to;
+  }
+  explicit HttpClient(const std::string& path) {
+    auto& to = reinterpret_cast<sockaddr_un&>(address_);
+    to.sun_family = AF_UNIX;
+    path.copy(to.sun_path, sizeof to.sun_path - 1);
+    size_ = sizeof to;
+  }
 
+  // The request line and headers as given.
+  HttpReply request(const std::string& head, const std::string& body = {}) const { return parse(exchange(head + "\r\n" + body)); }
   HttpReply send(const std::string& method, const std::string& path, const std::string& more_headers = {},
                  const std::string& body = {}) const {
-    return parse(exchange(method + " " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + more_headers + "\r\n" + body));
+    return request(method + " " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + more_headers, body);
   }
   HttpReply get(const std::string& path, const std::string& more_headers = {}) const { return send("GET", path, more_headers); }
 
  private:
   std::string exchange(const std::string& request) const {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port_);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const int fd = socket(address_.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const timeval patience{10, 0};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     std::string reply;
-    if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+    if (connect(fd, reinterpret_cast<const sockaddr*>(&address_), size_) == 0 &&
         ::send(fd, request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size())) {
       char part[16384];
       for (ssize_t n; (n = recv(fd, part, sizeof part, 0)) > 0;) reply.append(part, static_cast<std::size_t>(n));
@@ -72,7 +83,8 @@ class HttpClient {
     }
   }
 
-  std::uint16_t port_;
+  sockaddr_storage address_{};
+  socklen_t size_ = 0;
 };
 
 inline std::string gunzip(std::string compressed) {

@@ -86,7 +86,7 @@ TEST_CASE("what is not settled is asked again", "[daemon.attributor]") {
 
 TEST_CASE("the thread names who comes, and ends when asked", "[daemon.attributor]") {
   Bench bench;
-  bench.attributor.start(-1);
+  bench.attributor.start({});
   CHECK(bench.attributor.idle());
   bench.make(1, 100);
   bench.attributor.wake();
@@ -104,7 +104,7 @@ TEST_CASE("a source that hangs holds up nobody, and is told of at the end", "[da
     release.get_future().wait();
     return owner;
   });
-  attributor.start(-1);
+  attributor.start({});
   bench.make(1, 100);
   attributor.wake();
   REQUIRE(becomes_true([&] { return entered.load(); }));

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <thread>
 
@@ -35,17 +36,15 @@ TEST_CASE("a thread with files of its own keeps what it was told to and takes no
   }
 }
 
-TEST_CASE("a thread can let go of one file alone", "[daemon.own_files]") {
-  const int one = open("/dev/null", O_RDONLY | O_CLOEXEC), other = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  bool has_one = true, has_other = false;
+TEST_CASE("a thread can let go of some files alone", "[daemon.own_files]") {
+  const std::array files{open("/dev/null", O_RDONLY | O_CLOEXEC), open("/dev/null", O_RDONLY | O_CLOEXEC), open("/dev/null", O_RDONLY | O_CLOEXEC)};
+  std::array<bool, 3> has{};
   std::thread([&] {
-    REQUIRE(drop(one));
-    has_one = open_here(one);
-    has_other = open_here(other);
+    REQUIRE(drop(std::array{files[0], files[2]}));
+    for (std::size_t i = 0; i < files.size(); ++i) has[i] = open_here(files[i]);
   }).join();
-  CHECK_FALSE(has_one);
-  CHECK(has_other);
-  for (const int fd : {one, other}) {
+  CHECK(has == std::array{false, true, false});
+  for (const int fd : files) {
     CHECK(open_here(fd));
     close(fd);
   }

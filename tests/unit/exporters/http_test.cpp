@@ -1,24 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporters/http.h"
 
+#include <sys/un.h>
+
+#include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
 
+#include "unit/collectors/host/temp_tree.h"
 #include "support/http_client.h"
 
 using namespace qpscope;
 using qpscope::test::gunzip;
 using qpscope::test::HttpClient;
+using qpscope::test::TempTree;
 
 namespace {
 
 const std::string kLong(300'000, 'x');
 
+const char* who(HttpPeer peer) {
+  switch (peer) {
+    case HttpPeer::stranger: return "stranger";
+    case HttpPeer::misnamed: return "misnamed";
+    case HttpPeer::allowed: return "allowed";
+    case HttpPeer::on_socket: return "on socket";
+  }
+  return "?";
+}
+
 HttpResponse handler(const HttpRequest& request) {
   const auto body = [](std::string text) { return std::make_shared<const std::string>(std::move(text)); };
   if (request.path == "/long") return {.content_type = "text/plain; version=0.0.4", .body = body(kLong)};
-  if (request.path == "/who") return {.body = body(request.local ? "local" : "stranger")};
+  if (request.path == "/who") return {.body = body(who(request.peer))};
+  if (request.path == "/echo") {
+    return {.body = body(std::string(request.method) + " " + std::string(request.query) + " " + std::to_string(request.body.size()) +
+                         (request.oversized ? " oversized" : ""))};
+  }
+  if (request.path == "/405") return {.status = 405, .allow = "GET, HEAD"};
   if (request.path == "/none") return {};
   if (request.path == "/pieces") {
     return {.pieces = [n = 0]() mutable { return n == 5 ? std::string() : std::string(100'000, static_cast<char>('a' + n++)); }};
@@ -35,7 +55,7 @@ std::unique_ptr<HttpServer> start(std::vector<std::string> allow = {"127.0.0.0/8
 
 }  // namespace
 
-TEST_CASE("GET, HEAD, and nothing else", "[exporters.http]") {
+TEST_CASE("GET and HEAD", "[exporters.http]") {
   const auto server = start();
   CHECK(server->port() != 0);
   const HttpClient client(server->port());
@@ -50,10 +70,9 @@ TEST_CASE("GET, HEAD, and nothing else", "[exporters.http]") {
   CHECK(head.status == 200);
   CHECK(head.has("content-length: 300000\r\n"));
   CHECK(head.body.empty());
-  const auto post = client.send("POST", "/long", "Content-Length: 5\r\n", "hello");
-  CHECK(post.status == 405);
-  CHECK(post.has("allow: get, head\r\n"));
-  CHECK(client.send("DELETE", "/").status == 405);
+  const auto refused = client.send("BREW", "/405");
+  CHECK(refused.status == 405);
+  CHECK(refused.has("allow: get, head\r\n"));
   CHECK(client.get("/nowhere").status == 404);
   CHECK(client.get("/none").body.empty());
   CHECK(client.get("/?a=b").body == "index");
@@ -90,9 +109,31 @@ TEST_CASE("a page in pieces", "[exporters.http]") {
   CHECK(client.send("HEAD", "/pieces").body.empty());
 }
 
-TEST_CASE("who is local is a matter of the list", "[exporters.http]") {
-  CHECK(HttpClient(start({"127.0.0.0/8"})->port()).get("/who").body == "local");
-  CHECK(HttpClient(start({"10.0.0.0/8", "127.0.0.1"})->port()).get("/who").body == "local");
+TEST_CASE("method, query and body reach the handler as they came", "[exporters.http]") {
+  const auto server = start();
+  const HttpClient client(server->port());
+  CHECK(client.get("/echo?a=%41&b=c+d").body == "GET a=%41&b=c+d 0");
+  CHECK(client.get("/echo?").body == "GET  0");
+  CHECK(client.send("BREW", "/echo").body == "BREW  0");
+  CHECK(client.send("POST", "/echo?x", "Content-Length: 5\r\n", "hello").body == "POST x 5");
+  CHECK(client.send("POST", "/echo", "Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n").body == "POST  5");
+  CHECK(client.send("HEAD", "/echo").has("content-length: 6\r\n"));  // it is a GET
+}
+
+TEST_CASE("a body has a bound", "[exporters.http]") {
+  const auto server = start();
+  const HttpClient client(server->port());
+  const auto length = [](std::size_t n) { return "Content-Length: " + std::to_string(n) + "\r\n"; };
+  CHECK(client.send("POST", "/echo", length(kMostBodyBytes), std::string(kMostBodyBytes, 'x')).body == "POST  " + std::to_string(kMostBodyBytes));
+  CHECK(client.send("POST", "/echo", length(kMostBodyBytes + 1)).body == "POST  0 oversized");  // before it is sent
+  CHECK(client.send("POST", "/echo", "Content-Length: 18446744073709551615\r\n").body != "POST  0");
+  CHECK_THROWS(client.send("POST", "/echo", "Transfer-Encoding: chunked\r\n", "11000\r\n" + std::string(0x11000, 'x') + "\r\n0\r\n\r\n"));  // no answer
+  CHECK(client.get("/echo").status == 200);
+}
+
+TEST_CASE("who may is a matter of the list", "[exporters.http]") {
+  CHECK(HttpClient(start({"127.0.0.0/8"})->port()).get("/who").body == "allowed");
+  CHECK(HttpClient(start({"10.0.0.0/8", "127.0.0.1"})->port()).get("/who").body == "allowed");
   CHECK(HttpClient(start({"10.0.0.0/8", "::1/128"})->port()).get("/who").body == "stranger");
   CHECK(HttpClient(start({})->port()).get("/who").body == "stranger");
 }
@@ -100,7 +141,47 @@ TEST_CASE("who is local is a matter of the list", "[exporters.http]") {
 TEST_CASE("on every address, an IPv4 peer matches an IPv4 range", "[exporters.http]") {
   auto server = HttpServer::start({.listen = ":0", .allow = {"127.0.0.0/8"}}, handler);
   REQUIRE(server);
-  CHECK(HttpClient((*server)->port()).get("/who").body == "local");
+  CHECK(HttpClient((*server)->port()).get("/who").body == "allowed");
+}
+
+TEST_CASE("an allowed peer has to mean this machine", "[exporters.http]") {
+  auto server = HttpServer::start({.listen = "127.0.0.1:0", .allow = {"127.0.0.0/8"}, .hosts = {"node7"}}, handler);
+  REQUIRE(server);
+  const HttpClient client((*server)->port());
+  const auto as = [&](const std::string& head) { return client.request("GET /who HTTP/1." + head + "\r\n").body; };
+  CHECK(as("1\r\nHost: node7:9879\r\nConnection: close\r\n") == "allowed");
+  CHECK(as("1\r\nHost: 192.0.2.7\r\nConnection: close\r\n") == "allowed");
+  CHECK(as("0\r\n") == "allowed");
+  CHECK(as("1\r\nHost: evil.example\r\nConnection: close\r\n") == "misnamed");
+  CHECK(as("0\r\nHost: evil.example\r\n") == "misnamed");
+  CHECK(as("1\r\nHost:\r\nConnection: close\r\n") == "misnamed");
+  CHECK(as("1\r\nConnection: close\r\n") != "allowed");
+  CHECK(as("1\r\nHost: node7\r\nHost: evil.example\r\nConnection: close\r\n") != "allowed");
+  CHECK(as("1\r\nHost: evil.example\r\nHost: node7\r\nConnection: close\r\n") != "allowed");
+  CHECK(HttpClient(start({})->port()).get("/who", "Host: evil.example\r\n").body == "stranger");
+  std::array<char, 256> own{};
+  REQUIRE(gethostname(own.data(), own.size() - 1) == 0);
+  CHECK(as("1\r\nHost: " + std::string(own.data()) + "\r\nConnection: close\r\n") == "allowed");
+}
+
+TEST_CASE("on a unix socket too, whatever the Host header", "[exporters.http]") {
+  const TempTree folder;
+  const auto server = start({});
+  CHECK(server->listen_descriptors().size() == 1);
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  const std::string path = folder.path() + "/s";
+  REQUIRE(path.size() < sizeof address.sun_path);
+  path.copy(address.sun_path, path.size());
+  const int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  REQUIRE(bind(listening, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  REQUIRE(listen(listening, 8) == 0);
+  REQUIRE(server->serve_socket(listening));
+  CHECK(server->listen_descriptors().size() == 2);
+  const HttpClient client(path);
+  CHECK(client.get("/who").body == "on socket");
+  CHECK(client.get("/who", "X: y\r\nHost: evil.example\r\n").body == "on socket");
+  CHECK(client.get("/long").body == kLong);
+  CHECK(HttpClient(server->port()).get("/who").body == "stranger");
 }
 
 TEST_CASE("many at once", "[exporters.http]") {
@@ -152,6 +233,9 @@ TEST_CASE("listen addresses that cannot be", "[exporters.http]") {
   const auto foreign = HttpServer::start({.listen = "192.0.2.1:0", .allow = {}}, handler);
   REQUIRE_FALSE(foreign);
   CHECK_THAT(foreign.error().what, Catch::Contains("no such address"));
+  const auto host = HttpServer::start({.listen = "127.0.0.1:0", .allow = {}, .hosts = {"http://node7"}}, handler);
+  REQUIRE_FALSE(host);
+  CHECK_THAT(host.error().what, Catch::Contains("api.hosts"));
   const auto range = HttpServer::start({.listen = "127.0.0.1:0", .allow = {"10.0.0.0/33"}}, handler);
   REQUIRE_FALSE(range);
   CHECK_THAT(range.error().what, Catch::Contains("10.0.0.0/33"));

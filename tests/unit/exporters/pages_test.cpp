@@ -11,6 +11,8 @@
 using namespace qpscope;
 using namespace qpscope::test;
 using Catch::Contains;
+using Catch::EndsWith;
+using Catch::StartsWith;
 
 namespace {
 
@@ -19,8 +21,10 @@ constexpr MetricDef kValue{"t_value", MetricType::gauge, "A value (test).", {}};
 struct Fixture {
   SnapshotStore store;
   bool ready = false;
-  Pages pages{store, {.qp_limit = 2, .wall_minus_boot = [] { return 1000.0; }, .ready = [this] { return ready; }}};
   std::uint64_t sequence = 0;
+  Pages pages{store, {.qp_limit = 2,
+                      .ready = [this] { return ready; },
+                      .api = {.wall_minus_boot = [] { return 1000.0; }, .now = [this] { return BootTime{sequence * kSecond}; }, .actions = {}}}};
 
   void publish(double value, std::size_t queue_pairs = 0) {
     auto snapshot = std::make_shared<Snapshot>();
@@ -37,7 +41,7 @@ struct Fixture {
     snapshot->devices = std::make_shared<const std::map<DeviceIndex, std::string>>(std::map<DeviceIndex, std::string>{{kDev, "mlx5_0"}});
     store.publish(std::move(snapshot));
   }
-  HttpResponse get(std::string_view path, bool local = true) { return pages.answer({.path = path, .local = local}); }
+  HttpResponse get(std::string_view path, HttpPeer peer = HttpPeer::allowed) { return pages.answer({.path = path, .peer = peer}); }
 };
 
 std::string whole(const HttpResponse& response) {
@@ -78,7 +82,7 @@ TEST_CASE("the index names the pages, the unknown is 404", "[exporters.pages]") 
 TEST_CASE("/metrics is rendered once for each snapshot", "[exporters.pages]") {
   Fixture f;
   f.publish(1);
-  const auto first = f.get("/metrics", false);
+  const auto first = f.get("/metrics", HttpPeer::stranger);
   CHECK(first.content_type == "text/plain; version=0.0.4; charset=utf-8");
   CHECK_THAT(*first.body, Contains("t_value 1\n"));
   CHECK(f.get("/metrics").body == first.body);  // the same object
@@ -89,7 +93,7 @@ TEST_CASE("/metrics is rendered once for each snapshot", "[exporters.pages]") {
 TEST_CASE("/metrics has few queue pairs, no process, and counts its series", "[exporters.pages]") {
   Fixture f;
   f.publish(1, 5);
-  const std::string text = whole(f.get("/metrics", false));
+  const std::string text = whole(f.get("/metrics", HttpPeer::stranger));
   CHECK_THAT(text, Contains("qpscope_qp_state{device=\"mlx5_0\",port=\"1\",qpn=\"1\",generation=\"0\"} 3\n"));
   CHECK_THAT(text, Contains("qpn=\"2\"") && !Contains("qpn=\"3\""));
   CHECK_THAT(text, !Contains("pid=") && !Contains("comm="));
@@ -100,12 +104,58 @@ TEST_CASE("/metrics has few queue pairs, no process, and counts its series", "[e
 TEST_CASE("/metrics/qps has all of them, with their process, for allowed peers", "[exporters.pages]") {
   Fixture f;
   f.publish(1, 5);
-  const auto refused = f.get("/metrics/qps", false);
+  const auto refused = f.get("/metrics/qps", HttpPeer::stranger);
   CHECK(refused.status == 403);
   CHECK_THAT(whole(refused), Contains("api.allow") && !Contains("4001"));
   const std::string text = whole(f.get("/metrics/qps"));
   CHECK_THAT(text, Contains("qpn=\"5\"") && Contains("pid=\"4005\"") && Contains("comm=\"job\""));
   CHECK(series_in(text) == 15);
+}
+
+TEST_CASE("every path says who may", "[exporters.pages]") {
+  Fixture f;
+  f.ready = true;
+  f.publish(1, 1);
+  struct Case {
+    const char *method, *path;
+    unsigned stranger, misnamed, allowed, on_socket;
+  };
+  for (const auto& [method, path, stranger, misnamed, allowed, on_socket] : std::initializer_list<Case>{
+           {"GET", "/", 200, 200, 200, 200},
+           {"GET", "/metrics", 200, 200, 200, 200},
+           {"GET", "/healthz", 200, 200, 200, 200},
+           {"GET", "/readyz", 200, 200, 200, 200},
+           {"GET", "/metrics/qps", 403, 403, 200, 200},
+           {"GET", "/api/v1/qps", 403, 403, 200, 200},
+           {"POST", "/api/v1/focus", 403, 403, 403, 400},
+           {"POST", "/api/v1/qps", 405, 405, 405, 405},
+           {"GET", "/api/v1/focus", 405, 405, 405, 405},
+           {"BREW", "/metrics", 405, 405, 405, 405},
+           {"GET", "/api/v1", 404, 404, 404, 404},
+           {"POST", "/nowhere", 404, 404, 404, 404},
+       }) {
+    INFO(method << " " << path);
+    const auto status = [&](HttpPeer peer) { return f.pages.answer({.method = method, .path = path, .peer = peer}).status; };
+    CHECK(status(HttpPeer::stranger) == stranger);
+    CHECK(status(HttpPeer::misnamed) == misnamed);
+    CHECK(status(HttpPeer::allowed) == allowed);
+    CHECK(status(HttpPeer::on_socket) == on_socket);
+  }
+  CHECK(f.pages.answer({.method = "BREW", .path = "/metrics"}).allow == "GET, HEAD");
+  CHECK(f.pages.answer({.path = "/api/v1/focus"}).allow == "POST");
+}
+
+TEST_CASE("a refusal says what to do, in the path's own language", "[exporters.pages]") {
+  Fixture f;
+  f.publish(1, 1);
+  CHECK_THAT(whole(f.get("/metrics/qps", HttpPeer::misnamed)), Contains("api.hosts"));
+  const auto refused = f.get("/api/v1/qps", HttpPeer::misnamed);
+  CHECK(refused.content_type == "application/json");
+  CHECK_THAT(whole(refused), StartsWith("{\"error\":{\"code\":\"forbidden\",\"message\":\"") && Contains("api.hosts") && EndsWith("\"}}\n"));
+  CHECK_THAT(whole(f.get("/api/v2/qps")), StartsWith("{\"error\":{\"code\":\"not_found\""));
+  const auto large = f.pages.answer({.method = "POST", .path = "/api/v1/focus", .peer = HttpPeer::on_socket, .oversized = true});
+  CHECK(large.status == 413);
+  CHECK_THAT(whole(large), Contains("too_large") && Contains("65536"));
 }
 
 TEST_CASE("a page in pieces is of one snapshot", "[exporters.pages]") {

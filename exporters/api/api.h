@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON API, /api/v1/…: {schema, time, age_seconds, data}, or {error: {code, message}} with the status that goes with it.
+// Thread-safe: the HTTP server's threads call it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "core/error.h"
+#include "core/snapshot.h"
+#include "exporters/http.h"
+
+namespace qpscope {
+
+struct FocusRequest {
+  static constexpr std::uint32_t kMostSeconds = 3600;
+  std::string device;
+  Qpn qpn;
+  std::uint32_t seconds = 60;  // from 1 to kMostSeconds
+};
+
+// What the API can ask the daemon to do. Called on the server's threads, which serve pages as well: an action that takes hardware hands over
+// and returns. An action that is empty is answered with 501.
+struct ApiActions {
+  // A message for people, or why not: the error's code makes the status.
+  std::function<Result<std::string>(const FocusRequest&)> focus;
+};
+
+struct ApiOptions {
+  std::function<double()> wall_minus_boot;  // for time stamps
+  std::function<BootTime()> now;            // for ages
+  ApiActions actions;
+};
+
+class Api {
+ public:
+  Api(const SnapshotSource& source, ApiOptions options) : source_(source), options_(std::move(options)) {}
+
+  // GET /api/v1/qps: {qps: […], next}; next, the cursor of the next page, only where there is more. Rendered as it is sent.
+  HttpResponse queue_pairs(const HttpRequest& request) const;
+  // POST /api/v1/focus {device, qpn, seconds}: {message}.
+  HttpResponse focus(const HttpRequest& request) const;
+
+ private:
+  std::string envelope(const Snapshot& snapshot) const;
+
+  const SnapshotSource& source_;
+  const ApiOptions options_;
+};
+
+// `message` may hold untrusted bytes.
+HttpResponse api_error(unsigned status, std::string_view message);
+
+}  // namespace qpscope
