@@ -100,6 +100,8 @@ const CounterMeaning* port_counter_meaning(std::string_view counter) {
 
 MetricList vocabulary_metrics() { return kFamilies; }
 
+const MetricDef& completion_errors_family() { return kCompletionErrors; }
+
 const MetricDef* utilization_family(const CounterMeaning& meaning) {
   if (meaning.family == &kTxBytes) return &kTxUtilization;
   return meaning.family == &kRxBytes ? &kRxUtilization : nullptr;

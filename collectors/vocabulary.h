@@ -27,6 +27,9 @@ MetricList vocabulary_metrics();
 // The histogram of the line's utilisation by what this counts; null where it counts no bytes of the port.
 const MetricDef* utilization_family(const CounterMeaning& meaning);
 
+// device, port, role and kind: each such error has moved a connected queue pair to ERR.
+const MetricDef& completion_errors_family();
+
 // device, port, and the label if the row has one.
 Sample canonical_sample(const CounterMeaning& meaning, const std::string& device, const std::string& port, double count);
 

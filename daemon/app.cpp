@@ -94,9 +94,10 @@ void App::publish() {
   snapshot->sequence = ++sequence_;
   snapshot->at = boot_now();
   devices_.fill(*snapshot);
+  error_watch_.look(snapshot->samples, snapshot->at, tracker_.suspicions());
   SampleList own = tracker_.fill(*snapshot);
   SelfView self{.devices_found = devices_.size(), .devices_expected = devices_.expected(), .samplers = devices_.states(),
-                .tenant_overflows = tracker_.tenant_overflows(), .totals_forgotten = carried_.forgotten(), .budgets = budgets_.all(), .state_saved = std::nullopt,
+                .tenant_overflows = tracker_.tenant_overflows(), .totals_forgotten = carried_.forgotten(), .suspicions_dropped = tracker_.suspicions().dropped(), .budgets = budgets_.all(), .state_saved = std::nullopt,
                 .wall_minus_boot = wall_minus_boot()};
   if (const EventLoop* events = tracker_.events()) {
     self.probes = events->status();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <iterator>
 
 #include "clock.h"
@@ -30,6 +31,13 @@ bool in_initial_pid_namespace() {
   return stat("/proc/self/ns/pid", &info) == 0 && info.st_ino == 0xEFFFFFFCU;
 }
 
+// What BPF says of owners is withheld until netlink has agreed on one of them.
+void withhold_owner(QpRecord& qp, bool verified) {
+  if (!qp.from_bpf || verified) return;
+  qp.owner.reset();
+  qp.tenant = TenantMap::kUnknown;
+}
+
 }  // namespace
 
 QpTracker::QpTracker(const Host& host, const Config& config, Budgets& budgets)
@@ -38,6 +46,7 @@ QpTracker::QpTracker(const Host& host, const Config& config, Budgets& budgets)
       budgets_(budgets),
       cgroups_(kCgroups, kCgroupKeepSeconds),
       tenants_(make_resolvers(host.root, config.tenants, boot_now), config.tenants.limit),
+      dead_qps_(boot_now, log::warning),
       table_(config.bpf.qp_table_limit),
       attributor_(table_, table_mutex_, tenants_, boot_now, [this](const Owner& known, BootTime seen) { return look_up(known, seen); }),
       initial_pids_(in_initial_pid_namespace()),
@@ -64,7 +73,9 @@ std::unique_ptr<Reconciler> QpTracker::make_reconciler() {
                                                         .events_on = [this] { return events_on(); },
                                                         .events_lost = [this] { return events_ ? events_->losses_known() : 0; },
                                                         .watched = [this](const std::string& device) { return watched(config_.devices, device); },
-                                                        .budget = [this](const std::string& device) { return budgets_.of(device); }});
+                                                        .budget = [this](const std::string& device) { return budgets_.of(device); },
+                                                        .suspicions = [this](const std::string& device) { return suspicions_.take(device); },
+                                                        .found_dead = std::bind_front(&QpTracker::found_dead, this)});
 }
 
 void QpTracker::start(int listening) {
@@ -131,13 +142,7 @@ SampleList QpTracker::fill(Snapshot& snapshot) {
   const std::lock_guard lock(table_mutex_);
   if (table_.version() != records_version_ || verified != records_verified_) {
     auto records = table_.all();
-    for (QpRecord& qp : records) {
-      // What BPF says of owners is withheld until netlink has agreed on one of them.
-      if (qp.from_bpf && !verified) {
-        qp.owner.reset();
-        qp.tenant = TenantMap::kUnknown;
-      }
-    }
+    for (QpRecord& qp : records) withhold_owner(qp, verified);
     records_ = std::make_shared<const std::vector<QpRecord>>(std::move(records));
     records_version_ = table_.version();
     records_verified_ = verified;
@@ -215,6 +220,15 @@ void QpTracker::take_over(const Reconciler& reconciler) {
   device_names_ = std::move(names);
 }
 
+void QpTracker::found_dead(const std::string& device, QpRecord before, BootTime asked, std::optional<BootTime> suspected) {
+  {
+    const std::lock_guard lock(shared_mutex_);
+    withhold_owner(before, owners_verified_);
+  }
+  Tenant tenant = tenants_.tenants()->at(before.tenant);
+  dead_qps_.tell({.device = device, .before = std::move(before), .tenant = std::move(tenant), .asked = asked, .calls_seen = events_on(), .suspected = suspected});
+}
+
 void QpTracker::reconcile_loop(int listening) {
   // Everything else stays: it asks the BPF maps for losses, and reads /proc and cgroupfs through descriptors of others.
   if (!drop(listening)) log::debug("netlink reader: no descriptor table of its own");
@@ -229,6 +243,7 @@ void QpTracker::reconcile_loop(int listening) {
     }
     last_trouble = trouble;
     take_over(*reconciler_);
+    dead_qps_.sum_up();
     if (self_check_.verdict() == SelfCheck::Verdict::mismatch && events_on()) {
       events_->condemn(self_check_.reason());
       const std::lock_guard lock(table_mutex_);

@@ -20,8 +20,10 @@
 #include "config/config.h"
 #include "core/cgroup_map.h"
 #include "core/qp_table.h"
+#include "core/suspicion.h"
 #include "core/snapshot.h"
 #include "core/tenant_map.h"
+#include "dead_qps.h"
 #include "event_loop.h"
 #include "nldev_source.h"
 #include "reconciler.h"
@@ -53,6 +55,8 @@ class QpTracker {
   void on_event(Event&& event);
   // Fills queue_pairs, tenants and devices of the snapshot. Their samples; the counters among them count from the daemon's start.
   SampleList fill(Snapshot& snapshot);
+  // Where to say whose completion errors grow; thread-safe.
+  Suspicions& suspicions() { return suspicions_; }
   const EventLoop* events() const { return events_.get(); }
   std::uint64_t tenant_overflows() const { return tenants_.overflows(); }
 
@@ -65,6 +69,7 @@ class QpTracker {
   Owner look_up(const Owner& known, BootTime seen);
   void reconcile_loop(int listening);
   void take_over(const Reconciler& reconciler);
+  void found_dead(const std::string& device, QpRecord before, BootTime asked, std::optional<BootTime> suspected);
 
   const Host& host_;
   const Config& config_;
@@ -72,6 +77,8 @@ class QpTracker {
   CgroupMap cgroups_;
   std::optional<CgroupWalk> cgroup_walk_;
   TenantMap tenants_;
+  Suspicions suspicions_;
+  DeadQps dead_qps_;
   NldevSource source_;
 
   std::mutex table_mutex_;

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kConfirmsPerTick = 40;  // of each kind and device, if the budget has room for so many
 constexpr unsigned kMostSeeds = 3;
+constexpr std::size_t kSuspectsPerTick = 1000;  // where no budget limits them
 constexpr std::size_t kUnverifiedProbe = 8;  // newest QPs asked about on each tick until owners are verified
 
 // Up to `most` of the list, taken out of it.
@@ -96,6 +97,7 @@ void Reconciler::spend(const Device& device, std::size_t commands) const {
 }
 
 Result<> Reconciler::visit(DeviceIndex index, Device& device) {
+  ask_suspects(index, device);
   if (device.dumping) return go_on_dumping(index, device);
   if (!device.seeded) return begin_dump(index, device, QpTable::Why::seed);
   confirm(index, device);
@@ -236,6 +238,26 @@ Result<QpRow> Reconciler::get(DeviceIndex index, const Device& device, const QpR
   return source_.get(index, port, record.type, record.qpn);
 }
 
+void Reconciler::ask_suspects(DeviceIndex index, Device& device) {
+  if (options_.polls_per_tick == 0) return;
+  // A part stays, half for a dump, else an eighth for the sweep: errors that never end must not stop either.
+  const std::size_t all = room(device), kept = device.dumping || !device.seeded ? all / 2 : all / 8;
+  std::size_t left = std::min(all - kept, kSuspectsPerTick);
+  while (true) {
+    if (device.suspicions.empty()) device.suspicions = hooks_.suspicions(device.name);
+    if (device.suspicions.empty()) return;
+    if (left == 0) return device.budget->put_off();
+    std::vector<QpRecord> batch;
+    {
+      const std::lock_guard lock(table_mutex_);
+      batch = table_.suspects(index, device.suspicions, left);
+    }
+    if (batch.empty()) device.suspicions.clear();  // answered
+    ask(index, device, batch);
+    left -= batch.size();
+  }
+}
+
 void Reconciler::sweep(DeviceIndex index, Device& device) {
   std::vector<QpRecord> batch;
   const std::size_t affordable = room(device), polls = std::min<std::size_t>(options_.polls_per_tick, affordable);
@@ -247,21 +269,40 @@ void Reconciler::sweep(DeviceIndex index, Device& device) {
     if (!self_check_.owners_verified())
       std::ranges::move(table_.newest_from_bpf(index, std::min(kUnverifiedProbe, affordable - polls)), std::back_inserter(batch));
   }
+  ask(index, device, batch);
+}
+
+void Reconciler::ask(DeviceIndex index, Device& device, const std::vector<QpRecord>& batch) {
   for (const QpRecord& record : batch) {
     const BootTime asked = hooks_.now();
     const auto answer = get(index, device, record);
     hooks_.drain();
-    const std::lock_guard lock(table_mutex_);
-    const QpRecord* present = table_.find(record.key);
-    if (!present) continue;  // destroyed meanwhile
-    const bool settled = seconds(asked, record.changed) > 1;  // else its destroy may be on its way
-    if (answer || settled) self_check_.compare(*present, answer);
-    if (answer) {
-      table_.refresh(record.key, *answer, asked);
-    } else if (answer.error().code == ErrorCode::not_found && settled) {
-      device.unseen.push_back(record);
+    std::optional<QpRecord> dead;
+    {
+      const std::lock_guard lock(table_mutex_);
+      table_.note_asked(record.key, asked);
+      const QpRecord* present = table_.find(record.key);
+      if (!present) continue;  // destroyed meanwhile
+      const bool settled = seconds(asked, record.changed) > 1;  // else its destroy may be on its way
+      if (answer || settled) self_check_.compare(*present, answer);
+      if (answer) {
+        QpRecord before = *present;
+        table_.refresh(record.key, *answer, asked);
+        if (before.state && before.state != QpState::err && present->state == QpState::err) dead = std::move(before);
+      } else if (answer.error().code == ErrorCode::not_found && settled) {
+        device.unseen.push_back(record);
+      }
     }
+    if (dead) found_dead(device, *dead, asked);
   }
+}
+
+void Reconciler::found_dead(const Device& device, const QpRecord& before, BootTime asked) {
+  std::optional<BootTime> suspected;
+  for (const Suspicion& one : device.suspicions) {
+    if (one.whom.covers(before) && one.at < asked) suspected = std::max(suspected.value_or(BootTime{}), one.at);
+  }
+  if (hooks_.events_on() || suspected) hooks_.found_dead(device.name, before, asked, suspected);
 }
 
 }  // namespace qpscope

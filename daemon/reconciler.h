@@ -4,7 +4,9 @@
 //
 //   seed    one dump per device when it appears; a few more while the counts have never been equal, as a dump under churn skips some
 //   count   each tick, free: does the kernel hold as many QPs as the table?
-//   sweep   each tick, a few single gets in turn: hardware moves a QP to ERR without any call that BPF could see
+//   suspects each tick, single gets of those that completion errors point at: hardware moves a QP to ERR without any call
+//           that BPF could see
+//   sweep   each tick, a few single gets in turn, for those that nothing points at
 //   dump    only while the counts differ and nothing moves, and at most every `interval`
 //
 // All of it within the device's firmware budget: a dump goes on by the piece, as many on each tick as there is room for.
@@ -55,7 +57,7 @@ class QpSource {
 struct ReconcileOptions {
   double interval_seconds = 600;        // between two dumps of a device while BPF feeds the table
   double blind_interval_seconds = 15;   // the same without BPF: dumps are then the only source
-  std::uint32_t polls_per_tick = 20;    // single gets per device and tick
+  std::uint32_t polls_per_tick = 20;    // single gets of the sweep per device and tick; 0: none, of suspects neither
 };
 
 class Reconciler {
@@ -68,6 +70,9 @@ class Reconciler {
     std::function<std::uint64_t()> events_lost;                       // so far
     std::function<bool(const std::string& device)> watched;           // devices that the configuration leaves out are not asked
     std::function<std::shared_ptr<CommandBudget>(const std::string& device)> budget;
+    std::function<std::vector<Suspicion>(const std::string& device)> suspicions;  // new ones
+    // Netlink says ERR of a QP that no call moved there. Not told without BPF, where nobody knows, unless it was suspect.
+    std::function<void(const std::string& device, const QpRecord& before, BootTime asked, std::optional<BootTime> suspected)> found_dead;
   };
 
   Reconciler(QpSource& source, QpTable& table, std::mutex& table_mutex, SelfCheck& self_check, ReconcileOptions options, Hooks hooks);
@@ -94,6 +99,7 @@ class Reconciler {
     std::uint64_t events_at_mismatch = 0;  // of the table, when the counts first differed
     bool mismatch = false;
     QpKey sweep_from;
+    std::vector<Suspicion> suspicions;  // being answered; the next are taken when every QP that these are about has been asked once
     std::vector<QpRow> unknown;    // rows to confirm on the next tick
     std::vector<QpRecord> unseen;  // records to confirm likewise
   };
@@ -109,7 +115,10 @@ class Reconciler {
   void spend(const Device& device, std::size_t commands) const;
   void confirm(DeviceIndex index, Device& device);
   Result<bool> counts_differ(DeviceIndex index, Device& device);
+  void ask_suspects(DeviceIndex index, Device& device);
   void sweep(DeviceIndex index, Device& device);
+  void ask(DeviceIndex index, Device& device, const std::vector<QpRecord>& batch);
+  void found_dead(const Device& device, const QpRecord& before, BootTime asked);
   Result<QpRow> get(DeviceIndex index, const Device& device, const QpRecord& record);
   void add(DeviceIndex index, const QpRow& row, QpTable::Why why);
 

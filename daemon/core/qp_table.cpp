@@ -258,6 +258,7 @@ void QpTable::refresh(QpKey key, const QpRow& row, BootTime asked) {
   const auto it = records_.find(key);
   if (it == records_.end()) return;
   QpRecord& record = it->second;
+  record.asked = std::max(record.asked, asked);
   if (record.type != row.type) return;                                                   // another QP's answer
   if (record.changed >= asked || record.created.value_or(BootTime{}) >= asked) return;  // the answer may be older than the event
   if (record.port.value == 0 && row.port.value != 0 && !is_special(record.type)) {
@@ -271,12 +272,17 @@ void QpTable::refresh(QpKey key, const QpRow& row, BootTime asked) {
   // Hardware moves a QP to ERR (retries exceeded, access error) without any modify call: netlink is how one learns of it.
   if (row.state && record.state != row.state) {
     if (record.state) {
+      if (*row.state == QpState::err) ++totals_.found_in_err[{key.device, record.port}];
       change_state(record, *row.state, asked);
     } else {
       record.state = row.state;
       ++version_;
     }
   }
+}
+
+void QpTable::note_asked(QpKey key, BootTime asked) {
+  if (const auto it = records_.find(key); it != records_.end()) it->second.asked = std::max(it->second.asked, asked);
 }
 
 bool QpTable::add(DeviceIndex device, const QpRow& row, std::shared_ptr<const Owner> owner, TenantId tenant, BootTime now, Why why) {
@@ -379,6 +385,27 @@ std::vector<QpRecord> QpTable::next_tracked(DeviceIndex device, QpKey from, std:
   std::ranges::partial_sort(found, found.begin() + static_cast<std::ptrdiff_t>(count), {}, rank);
   std::vector<QpRecord> out;
   for (std::size_t i = 0; i < count; ++i) out.push_back(*found[i]);
+  return out;
+}
+
+std::vector<QpRecord> QpTable::suspects(DeviceIndex device, std::span<const Suspicion> suspicions, std::size_t most) const {
+  constexpr double kRecent = 10;
+  using Rank = std::tuple<bool, bool, QpSerial>;
+  std::vector<std::pair<Rank, const QpRecord*>> found;
+  for (const auto& [key, record] : records_) {
+    if (key.device != device || !record.tracked || record.state == QpState::err) continue;
+    BootTime at;  // of the last suspicion
+    for (const Suspicion& one : suspicions) {
+      if (one.whom.covers(record)) at = std::max(at, one.at);
+    }
+    if (at <= record.asked || record.created.value_or(BootTime{}) >= at) continue;
+    const bool sends = record.state == QpState::rts || record.state == QpState::sqd || record.state == QpState::sqe;
+    found.emplace_back(Rank(seconds(at, record.changed) < kRecent, !sends, key.serial), &record);
+  }
+  const std::size_t count = std::min(most, found.size());
+  std::ranges::partial_sort(found, found.begin() + static_cast<std::ptrdiff_t>(count));
+  std::vector<QpRecord> out;
+  for (std::size_t i = 0; i < count; ++i) out.push_back(*found[i].second);
   return out;
 }
 

@@ -22,6 +22,7 @@
 
 #include "core/event.h"
 #include "core/qp_record.h"
+#include "core/suspicion.h"
 
 namespace qpscope {
 
@@ -57,6 +58,7 @@ struct QpTotals {
   std::map<Transition, std::uint64_t> transitions;
   std::map<Failure, std::uint64_t> failures;
   std::map<DeviceIndex, Setup> setup;
+  std::map<std::pair<DeviceIndex, PortNum>, std::uint64_t> found_in_err;  // netlink said ERR where no event had
   std::uint64_t evicted = 0;            // not or no longer kept because the table was full
   std::uint64_t drift_table_only = 0;   // the table had a QP that the kernel did not
   std::uint64_t drift_kernel_only = 0;  // the kernel had a QP that the table did not
@@ -82,6 +84,7 @@ class QpTable {
   std::vector<QpRecord> dump_ends(const QpDump& dump);
   // What one answer says of a QP asked for at `asked`: the state is adopted unless an event changed it since.
   void refresh(QpKey key, const QpRow& row, BootTime asked);
+  void note_asked(QpKey key, BootTime asked);  // and nothing came of it
   enum class Why : std::uint8_t {
     seed,   // it was there before the daemon
     found,  // without events a later dump is how a new QP shows, and how an old one is missed
@@ -120,6 +123,9 @@ class QpTable {
   std::vector<TenantId> tenants() const;  // those that have QPs, in any order
   // Up to `most` QPs of the device that netlink lists, in key order after `from`, starting again at the end.
   std::vector<QpRecord> next_tracked(DeviceIndex device, QpKey from, std::size_t most) const;
+  // Up to `most` QPs that netlink lists and one of `suspicions` is about: not known to be in ERR, there before it and not asked about
+  // since. Those that can send come first; last come those that changed in the 10 s before it.
+  std::vector<QpRecord> suspects(DeviceIndex device, std::span<const Suspicion> suspicions, std::size_t most) const;
   // Up to `most` user QPs that the BPF side told of and that netlink can answer for, newest first.
   std::vector<QpRecord> newest_from_bpf(DeviceIndex device, std::size_t most) const;
 

@@ -46,6 +46,7 @@ class FakeQpSource : public QpSource {
   std::size_t dumps = 0, gets = 0;
   std::map<std::string, Error> failing;  // by call: "devices", "dump", "get", "count"
   std::function<void()> during_dump;     // what happens on the host while a dump runs
+  std::function<void(std::uint32_t qpn)> on_get;
   std::function<void()> after_count;     // what happens between a count and its use
   std::size_t dump_breaks_off_after = ~std::size_t{0};
   std::size_t piece = 90;  // rows of a dump that come at once
@@ -70,6 +71,7 @@ class FakeQpSource : public QpSource {
   }
   Result<QpRow> get(DeviceIndex device, PortNum port, QpType type, Qpn qpn) override {
     ++gets;
+    if (on_get) on_get(qpn.value);
     if (failing.contains("get")) return std::unexpected(failing["get"]);
     const QpRow* row = find(device, qpn.value);
     // The kernel looks by restrack id: a special QP without a port is not found under a number that holds one.
