@@ -21,7 +21,7 @@ namespace {
 constexpr double kStopSeconds = 1;  // for threads to leave the kernel
 constexpr std::uint64_t kStartPollNs = 50'000'000;
 constexpr double kFirstSampleSeconds = 2;  // a device that hangs, or has very many queue pairs, must not keep the others from being ready
-constexpr double kNetlinkSeconds = 10;     // the same for a first netlink pass that hangs
+constexpr double kNetlinkSeconds = 10;     // the same where netlink does not even list the devices
 
 std::string count_of(std::size_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
@@ -132,9 +132,9 @@ void App::stop() {
     stuck = true;
     log::warning(safe_text(device) + ": its reader is stuck in the kernel and is left behind");
   }
-  if (!tracker_.stop(std::max(0.1, kStopSeconds - seconds(boot_now(), began)))) {
+  for (const std::string& thread : tracker_.stop(std::max(0.1, kStopSeconds - seconds(boot_now(), began)))) {
     stuck = true;
-    log::warning("the netlink reader or the resolver is stuck in the kernel and is left behind");
+    log::warning(thread + " is stuck in the kernel and is left behind");
   }
   if (stuck) _exit(0);  // destructors would wait for the thread
 }

@@ -15,7 +15,7 @@
 #include "collectors/tenants/registry.h"
 #include "core/log.h"
 #include "devices.h"
-#include "own_files.h"
+#include "nldev_source.h"
 
 namespace qpscope {
 namespace {
@@ -51,76 +51,68 @@ QpTracker::QpTracker(const Host& host, const Config& config, Budgets& budgets)
       attributor_(table_, table_mutex_, tenants_, boot_now, [this](const Owner& known, BootTime seen) { return look_up(known, seen); }),
       initial_pids_(in_initial_pid_namespace()),
       self_check_(initial_pids_),
-      device_names_(std::make_shared<const std::map<DeviceIndex, std::string>>()),
       records_(std::make_shared<const std::vector<QpRecord>>()) {}
 
-QpTracker::~QpTracker() {
-  stop(0);
-  if (reconcile_thread_.joinable()) reconcile_thread_.join();
-}
+QpTracker::~QpTracker() { stop(0); }
 
-std::unique_ptr<Reconciler> QpTracker::make_reconciler() {
+std::unique_ptr<Reconcilers> QpTracker::make_reconcilers() {
   const ReconcileOptions options{.interval_seconds = config_.reconcile.interval,
                                  .blind_interval_seconds = std::min(config_.reconcile.interval, config_.sampling.slow_interval),
                                  .polls_per_tick = static_cast<std::uint32_t>(config_.reconcile.polls_per_second)};
-  return std::make_unique<Reconciler>(source_, table_, table_mutex_, self_check_, options,
-                                      Reconciler::Hooks{.now = boot_now,
-                                                        .drain =
-                                                            [this] {
-                                                              if (events_) events_->drain();
-                                                            },
-                                                        .attribute = [this](const QpRow& row) { return attribute(row); },
-                                                        .events_on = [this] { return events_on(); },
-                                                        .events_lost = [this] { return events_ ? events_->losses_known() : 0; },
-                                                        .watched = [this](const std::string& device) { return watched(config_.devices, device); },
-                                                        .budget = [this](const std::string& device) { return budgets_.of(device); },
-                                                        .suspicions = [this](const std::string& device) { return suspicions_.take(device); },
-                                                        .found_dead = std::bind_front(&QpTracker::found_dead, this)});
+  Reconciler::Hooks of_device{.now = boot_now,
+                              .drain =
+                                  [this] {
+                                    if (events_) events_->drain();
+                                  },
+                              .attribute = [this](const QpRow& row) { return attribute(row); },
+                              .events_on = [this] { return events_on(); },
+                              .events_lost = [this] { return events_ ? events_->losses_known() : 0; },
+                              .suspicions = [this](const std::string& device) { return suspicions_.take(device); },
+                              .found_dead = std::bind_front(&QpTracker::found_dead, this)};
+  Reconcilers::Hooks of_all{.source = [] { return std::make_unique<NldevSource>(); },
+                            .watched = [this](const std::string& device) { return watched(config_.devices, device); },
+                            .budget = [this](const std::string& device) { return budgets_.of(device); },
+                            .ticked = [this] { attributor_.wake(); }};
+  return std::make_unique<Reconcilers>(table_, table_mutex_, self_check_, options, std::move(of_device), std::move(of_all));
 }
 
 void QpTracker::start(int listening) {
-  if (!host_.live) {
-    started_ = seeded_ = true;
-    return;
-  }
+  if (!host_.live) return;
   events_ = std::make_unique<EventLoop>(config_.bpf, [this](Event&& event) { on_event(std::move(event)); });
   // Probes before the walk and the dump: what happens meanwhile is queued, and applying it twice does no harm.
   events_->start();
   walk_cgroups();
   attributor_.start(listening);
-  reconciler_ = make_reconciler();
-  ended_ = false;
-  reconcile_thread_ = std::thread([this, listening] { reconcile_loop(listening); });
+  reconcilers_ = make_reconcilers();
+  reconcilers_->start(host_.root.descriptor());
 }
 
 Result<> QpTracker::pass() {
   if (!host_.live) return {};
-  if (!reconciler_) reconciler_ = make_reconciler();
+  if (!reconcilers_) reconcilers_ = make_reconcilers();
   const BootTime began = boot_now();
   double told = 0;
-  Result<> done = reconciler_->tick();
-  while (done && !reconciler_->seeded()) {
+  Result<> done = reconcilers_->pass();
+  while (done && !reconcilers_->seeded()) {
     if (const double passed = seconds(boot_now(), began); passed > told + kTellSeconds) {
       told = passed;
       const std::lock_guard lock(table_mutex_);
       log::info("queue pairs are read within budget.firmware_commands_per_second: " + std::to_string(table_.size()) + " so far");
     }
     std::this_thread::sleep_for(kPassPause);
-    done = reconciler_->tick();
+    done = reconcilers_->pass();
   }
   attributor_.pass();
-  take_over(*reconciler_);
   return done;
 }
 
-bool QpTracker::stop(double wait_seconds) {
-  if (events_) events_->stop();  // the object stays: the reconcile thread may be about to use it
-  std::unique_lock lock(stop_mutex_);
-  stopping_ = true;
-  stop_wake_.notify_all();
+std::vector<std::string> QpTracker::stop(double wait_seconds) {
+  if (events_) events_->stop();  // the object stays: a reconciler may be about to use it
   const BootTime began = boot_now();
-  const bool ended = stop_wake_.wait_for(lock, std::chrono::duration<double>(wait_seconds), [this] { return ended_; });
-  return attributor_.stop(std::max(0.0, wait_seconds - seconds(boot_now(), began))) && ended;
+  std::vector<std::string> stuck;
+  if (reconcilers_) stuck = reconcilers_->stop(wait_seconds);
+  if (!attributor_.stop(std::max(0.0, wait_seconds - seconds(boot_now(), began)))) stuck.emplace_back("the resolver of tenants");
+  return stuck;
 }
 
 void QpTracker::walk_cgroups() {
@@ -133,13 +125,12 @@ void QpTracker::walk_cgroups() {
 }
 
 SampleList QpTracker::fill(Snapshot& snapshot) {
-  bool verified = false;
-  {
-    const std::lock_guard lock(shared_mutex_);
-    verified = owners_verified_;
-    snapshot.devices = device_names_;
-  }
+  heed_self_check();
+  dead_qps_.sum_up();
+  using Names = std::map<DeviceIndex, std::string>;
+  snapshot.devices = std::make_shared<const Names>(reconcilers_ ? reconcilers_->devices() : Names());
   const std::lock_guard lock(table_mutex_);
+  const bool verified = self_check_.owners_verified();
   if (table_.version() != records_version_ || verified != records_verified_) {
     auto records = table_.all();
     for (QpRecord& qp : records) withhold_owner(qp, verified);
@@ -213,54 +204,29 @@ Owner QpTracker::look_up(const Owner& known, BootTime seen) {
   return owner;
 }
 
-void QpTracker::take_over(const Reconciler& reconciler) {
-  auto names = std::make_shared<const std::map<DeviceIndex, std::string>>(reconciler.devices());
-  const std::lock_guard lock(shared_mutex_);
-  owners_verified_ = self_check_.owners_verified();
-  device_names_ = std::move(names);
-}
-
 void QpTracker::found_dead(const std::string& device, QpRecord before, BootTime asked, std::optional<BootTime> suspected) {
   {
-    const std::lock_guard lock(shared_mutex_);
-    withhold_owner(before, owners_verified_);
+    const std::lock_guard lock(table_mutex_);
+    withhold_owner(before, self_check_.owners_verified());
   }
   Tenant tenant = tenants_.tenants()->at(before.tenant);
   dead_qps_.tell({.device = device, .before = std::move(before), .tenant = std::move(tenant), .asked = asked, .calls_seen = events_on(), .suspected = suspected});
 }
 
-void QpTracker::reconcile_loop(int listening) {
-  // Everything else stays: it asks the BPF maps for losses, and reads /proc and cgroupfs through descriptors of others.
-  if (!drop(listening)) log::debug("netlink reader: no descriptor table of its own");
-  std::string last_trouble;
-  while (true) {
-    const Result<> done = reconciler_->tick();
-    attributor_.wake();
-    const std::string trouble = done ? std::string() : "netlink: " + done.error().what;
-    if (trouble != last_trouble && !trouble.empty()) {
-      const bool expected = done.error().code == ErrorCode::unsupported || done.error().code == ErrorCode::not_found;
-      expected ? log::info(trouble) : log::warning(trouble);
-    }
-    last_trouble = trouble;
-    take_over(*reconciler_);
-    dead_qps_.sum_up();
-    if (self_check_.verdict() == SelfCheck::Verdict::mismatch && events_on()) {
-      events_->condemn(self_check_.reason());
-      const std::lock_guard lock(table_mutex_);
-      table_.drop_bpf();
-      reconciler_->reseed();
-    }
-    started_ = true;
-    seeded_ = reconciler_->seeded();
-    std::unique_lock lock(stop_mutex_);
-    if (stop_wake_.wait_for(lock, std::chrono::seconds(1), [this] { return stopping_; })) {
-      reconciler_->close();
-      source_.close();
-      ended_ = true;
-      stop_wake_.notify_all();
-      return;
-    }
+// What netlink says against BPF ends BPF.
+void QpTracker::heed_self_check() {
+  std::string reason;
+  {
+    const std::lock_guard lock(table_mutex_);
+    if (self_check_.verdict() == SelfCheck::Verdict::mismatch) reason = self_check_.reason();
   }
+  if (reason.empty() || !events_on()) return;
+  events_->condemn(reason);
+  {
+    const std::lock_guard lock(table_mutex_);
+    table_.drop_bpf();
+  }
+  reconcilers_->reseed();
 }
 
 }  // namespace qpscope

@@ -67,7 +67,7 @@ void QpTable::erase(const QpRecord& record, bool evicted) {
 }
 
 void QpTable::bury(HolderKey id) {
-  if (dumps_running_ > 0 && tombstones_.size() < limit_) tombstones_.insert(id);
+  if (dumps_running_.contains(id.device) && tombstones_.size() < limit_) tombstones_.insert(id);
 }
 
 // The newcomer's own tenant pays first. Otherwise the biggest tenant loses its longest unchanged QPs, up to a 64th of the table
@@ -206,7 +206,7 @@ void QpTable::apply(const QpCallFailed& event) {
   ++version_;
 }
 
-void QpTable::dump_begins() { ++dumps_running_; }
+void QpTable::dump_begins(DeviceIndex device) { ++dumps_running_[device]; }
 
 namespace {
 
@@ -250,7 +250,10 @@ std::vector<QpRecord> QpTable::dump_ends(const QpDump& dump) {
       if (listed && record.changed < dump.began && record.created.value_or(BootTime{}) < dump.began) unseen.push_back(record);
     }
   }
-  if (--dumps_running_ == 0) tombstones_.clear();
+  if (const auto running = dumps_running_.find(dump.device); running != dumps_running_.end() && --running->second == 0) {
+    dumps_running_.erase(running);
+    std::erase_if(tombstones_, [&](const HolderKey& id) { return id.device == dump.device; });
+  }
   return unseen;
 }
 

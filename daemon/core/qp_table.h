@@ -76,8 +76,8 @@ class QpTable {
   void apply(const QpCallFailed& event);
 
   // --- netlink
-  // Brackets a dump: QPs destroyed in between are remembered, so that a row read earlier does not raise the dead.
-  void dump_begins();
+  // Brackets a dump: the device's QPs destroyed in between are remembered, so that a row read earlier does not raise the dead.
+  void dump_begins(DeviceIndex device);
   // Some rows of a dump that runs, each row once: those that the table has no QP for.
   std::vector<QpRow> dump_goes_on(const QpDump& part);
   // The whole dump: the QPs that should have been in it; gone only if a single RES_QP_GET says ENOENT.
@@ -157,8 +157,8 @@ class QpTable {
   std::unordered_set<QpKey, Hash> waiting_, unsettled_;  // for their tenant; only QPs that are in records_
   std::unordered_map<TenantId, std::size_t> per_tenant_;
   std::unordered_map<DeviceIndex, std::size_t> tracked_;
-  std::unordered_set<HolderKey, Hash> tombstones_;  // destroyed while a dump runs
-  std::size_t dumps_running_ = 0;
+  std::unordered_set<HolderKey, Hash> tombstones_;  // destroyed while a dump of their device runs, which may hang
+  std::unordered_map<DeviceIndex, std::size_t> dumps_running_;
   std::unordered_map<DeviceIndex, std::uint64_t> events_;
   std::uint64_t next_seeded_ = 1;
   std::uint64_t generations_ = 0;

@@ -15,6 +15,23 @@ namespace qpscope::test {
 
 class FakeQpSource : public QpSource {
  public:
+  // What a thread holds of it.
+  std::unique_ptr<QpSource> session() {
+    class Session : public QpSource {
+     public:
+      explicit Session(FakeQpSource& kernel) : kernel_(kernel) {}
+      Result<std::vector<std::pair<DeviceIndex, std::string>>> devices() override { return kernel_.devices(); }
+      Result<std::unique_ptr<QpDumping>> dump(DeviceIndex device) override { return kernel_.dump(device); }
+      Result<QpRow> get(DeviceIndex device, PortNum port, QpType type, Qpn qpn) override { return kernel_.get(device, port, type, qpn); }
+      Result<std::uint32_t> count(DeviceIndex device) override { return kernel_.count(device); }
+      void close() override {}
+
+     private:
+      FakeQpSource& kernel_;
+    };
+    return std::make_unique<Session>(*this);
+  }
+
   // As in the kernel: a piece is read when the one before it is taken, and the position is a number in a list that changes.
   class Dumping : public QpDumping {
    public:
@@ -85,6 +102,7 @@ class FakeQpSource : public QpSource {
     if (after_count) after_count();
     return answer;
   }
+  void close() override {}
 };
 
 }  // namespace qpscope::test

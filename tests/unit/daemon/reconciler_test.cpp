@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reconciler.h"
+#include "reconcilers.h"
 
 #include <catch2/catch.hpp>
 #include <cerrno>
@@ -34,27 +34,29 @@ struct Bench {
     double waited;  // since the suspicion; -1: there was none
   };
   std::vector<Dead> dead;
-  Reconciler reconciler;
+  Reconcilers reconcilers;
 
   explicit Bench(ReconcileOptions options = {.interval_seconds = 600, .blind_interval_seconds = 15, .polls_per_tick = 4}, double per_second = 0)
-      : reconciler(kernel, table, mutex, self_check, options,
-                   {.now = clock.fn(),
-                    .drain = [this] { drain(); },
-                    .attribute = [](const QpRow& one) { return std::pair(owner_of_thread(one.tid.value), TenantId{1}); },
-                    .events_on = [this] { return events; },
-                    .events_lost = [this] { return lost; },
-                    .watched = [this](const std::string& device) { return device != unwatched; },
-                    .budget =
-                        [this, per_second](const std::string& device) {
-                          auto& budget = budgets[device];
-                          if (!budget) budget = std::make_shared<CommandBudget>(per_second);
-                          return budget;
-                        },
-                    .suspicions = [this](const std::string& device) { return suspicions.take(device); },
-                    .found_dead =
-                        [this](const std::string& device, const QpRecord& before, BootTime asked, std::optional<BootTime> suspected) {
-                          dead.push_back({device, before.qpn.value, suspected ? seconds(asked, *suspected) : -1});
-                        }}) {
+      : reconcilers(table, mutex, self_check, options,
+                    {.now = clock.fn(),
+                     .drain = [this] { drain(); },
+                     .attribute = [](const QpRow& one) { return std::pair(owner_of_thread(one.tid.value), TenantId{1}); },
+                     .events_on = [this] { return events; },
+                     .events_lost = [this] { return lost; },
+                     .suspicions = [this](const std::string& device) { return suspicions.take(device); },
+                     .found_dead =
+                         [this](const std::string& device, const QpRecord& before, BootTime asked, std::optional<BootTime> suspected) {
+                           dead.push_back({device, before.qpn.value, suspected ? seconds(asked, *suspected) : -1});
+                         }},
+                    {.source = [this] { return kernel.session(); },
+                     .watched = [this](const std::string& device) { return device != unwatched; },
+                     .budget =
+                         [this, per_second](const std::string& device) {
+                           auto& budget = budgets[device];
+                           if (!budget) budget = std::make_shared<CommandBudget>(per_second);
+                           return budget;
+                         },
+                     .ticked = [] {}}) {
     kernel.names[kDev] = "mlx5_0";
   }
 
@@ -75,7 +77,7 @@ struct Bench {
   }
   Result<> tick(double seconds = 1) {
     clock.pass(seconds);
-    return reconciler.tick();
+    return reconcilers.pass();
   }
   void ticks(int n) {
     for (int i = 0; i < n; ++i) CHECK(tick());
@@ -94,9 +96,9 @@ TEST_CASE("seed: one dump when the device appears, then none", "[daemon.reconcil
   CHECK(b.table.size() == 30);
   CHECK(of(b.table.totals().seeded) == 30);
   CHECK(b.table.all()[0].tenant == 1);
-  CHECK(b.reconciler.devices() == std::map<DeviceIndex, std::string>{{kDev, "mlx5_0"}, {kOtherDev, "mlx5_1"}});
+  CHECK(b.reconcilers.devices() == std::map<DeviceIndex, std::string>{{kDev, "mlx5_0"}, {kOtherDev, "mlx5_1"}});
   CHECK(b.budgets.at("mlx5_0")->spent() == 30);
-  CHECK(b.reconciler.seeded());
+  CHECK(b.reconcilers.seeded());
   b.ticks(100);
   CHECK(b.kernel.dumps == 2);
   CHECK(b.drift() == 0);
@@ -267,7 +269,7 @@ TEST_CASE("a device goes with its queue pairs and comes back as a new one", "[da
   b.kernel.names.clear();
   CHECK(b.tick());
   CHECK(b.table.size() == 0);
-  CHECK(b.reconciler.devices().empty());
+  CHECK(b.reconcilers.devices().empty());
   b.kernel.names[{9}] = "mlx5_0";
   b.kernel.rows[{9}].push_back(row(17));
   CHECK(b.tick());
@@ -275,7 +277,7 @@ TEST_CASE("a device goes with its queue pairs and comes back as a new one", "[da
   CHECK(b.table.tracked({9}) == 1);
   b.kernel.names[{9}] = "renamed";
   CHECK(b.tick());
-  CHECK(b.reconciler.devices().at({9}) == "renamed");
+  CHECK(b.reconcilers.devices().at({9}) == "renamed");
   CHECK(b.table.tracked({9}) == 1);
 }
 
@@ -287,7 +289,7 @@ TEST_CASE("errors of netlink leave everything as it was", "[daemon.reconciler]")
   for (int i = 0; i < 20; ++i) CHECK_FALSE(b.tick(100));
   CHECK(b.table.size() == 5);
   CHECK(b.drift() == 0);
-  CHECK(b.reconciler.devices().size() == 1);
+  CHECK(b.reconcilers.devices().size() == 1);
   b.kernel.failing.clear();
   b.ticks(20);
   CHECK(b.table.size() == 5);
@@ -317,7 +319,7 @@ TEST_CASE("reseed: everything is asked for again and nothing is counted twice", 
     b.table.drop_bpf();
   }
   b.events = false;
-  b.reconciler.reseed();
+  b.reconcilers.reseed();
   CHECK(b.tick());
   CHECK(b.kernel.dumps == 2);
   CHECK(b.table.size() == 2);
@@ -374,9 +376,9 @@ TEST_CASE("a seed of thousands goes on by the piece, within the budget; another 
   CHECK(b.tick());
   CHECK(b.table.tracked(kOtherDev) == 1);
   CHECK(b.table.tracked(kDev) == 90);  // what has been read is known at once
-  CHECK_FALSE(b.reconciler.seeded());
+  CHECK_FALSE(b.reconcilers.seeded());
   int seconds = 1;
-  for (std::uint64_t before = b.budgets.at("mlx5_0")->spent(); !b.reconciler.seeded() && seconds < 300; ++seconds) {
+  for (std::uint64_t before = b.budgets.at("mlx5_0")->spent(); !b.reconcilers.seeded() && seconds < 300; ++seconds) {
     CHECK(b.tick());
     const std::uint64_t spent = b.budgets.at("mlx5_0")->spent();
     CHECK(spent - before <= 180);  // what was saved up, at most one piece more
@@ -410,7 +412,7 @@ TEST_CASE("churn while a seed goes on: what died stays dead, what was made is no
     }
     REQUIRE(b.tick());
   }
-  REQUIRE(b.reconciler.seeded());
+  REQUIRE(b.reconcilers.seeded());
   b.drain();
   CHECK(b.table.tracked(kDev) <= 1000);  // what the kernel's dump skipped is not known yet, but nothing is there that should not be
   b.ticks(60);
@@ -444,21 +446,21 @@ TEST_CASE("a device goes while it is dumped, and a dump is given up at the end",
   Bench b({.interval_seconds = 600, .blind_interval_seconds = 15, .polls_per_tick = 20}, 100);
   for (std::uint32_t qpn = 1; qpn <= 500; ++qpn) b.kernel.rows[kDev].push_back(row(qpn));
   CHECK(b.tick());
-  REQUIRE_FALSE(b.reconciler.seeded());
+  REQUIRE_FALSE(b.reconcilers.seeded());
   SECTION("the device goes") {
     b.kernel.names.clear();
     CHECK(b.tick());
     CHECK(b.table.size() == 0);
-    CHECK(b.reconciler.seeded());
+    CHECK(b.reconcilers.seeded());
   }
   SECTION("reseed") {
-    b.reconciler.reseed();
+    b.reconcilers.reseed();
     b.ticks(20);
-    CHECK(b.reconciler.seeded());
+    CHECK(b.reconcilers.seeded());
     CHECK(b.table.size() == 500);
     CHECK(b.kernel.dumps == 2);
   }
-  SECTION("the end") { b.reconciler.close(); }
+  SECTION("the end") { b.reconcilers.stop(1); }
 }
 
 TEST_CASE("a device that the configuration leaves out is not asked for anything", "[daemon.reconciler]") {
@@ -467,7 +469,7 @@ TEST_CASE("a device that the configuration leaves out is not asked for anything"
   b.kernel.rows[kDev].push_back(row(17));
   b.ticks(5);
   CHECK(b.kernel.dumps + b.kernel.gets == 0);
-  CHECK(b.reconciler.devices().empty());
+  CHECK(b.reconcilers.devices().empty());
 }
 
 namespace {
@@ -593,10 +595,10 @@ TEST_CASE("errors that never end stop neither the sweep nor a dump, and leave no
     of_port_2 += who.port == 2 && c.asked[who.qpn] > 0 ? 1 : 0;
   }
   CHECK(of_port_2 > 100);
-  b.reconciler.reseed();
+  b.reconcilers.reseed();
   const std::size_t dumps = b.kernel.dumps;
   int ticks = 0;
-  for (; !b.reconciler.seeded() && ticks < 100; ++ticks) {
+  for (; !b.reconcilers.seeded() && ticks < 100; ++ticks) {
     c.suspect({.port = {1}, .tenant = std::nullopt});
     CHECK(b.tick());
   }
