@@ -65,24 +65,11 @@ HttpResponse Pages::metrics_page() {
   return {.content_type = kPrometheusType, .body = rendered_};
 }
 
-// Family by family: the page of 20,000 queue pairs is never in memory as a whole.
 HttpResponse Pages::queue_pairs_page() const {
   auto snapshot = source_.latest();
   if (!snapshot) return plain(503, "starting\n");
-  struct Progress {
-    std::shared_ptr<const Snapshot> snapshot;
-    double wall_minus_boot;
-    std::size_t next = 0;
-  };
-  auto progress = std::make_shared<Progress>(Progress{std::move(snapshot), options_.wall_minus_boot()});
-  return {.content_type = kPrometheusType, .pieces = [progress]() -> std::string {
-            while (progress->next < kQpFamilies) {
-              const auto family = static_cast<QpFamily>(progress->next++);
-              const std::array<SharedSamples, 1> list{qp_family(family, *progress->snapshot, nullptr, QpDetail::with_process, progress->wall_minus_boot)};
-              if (Page page = render(list); !page.text.empty()) return std::move(page.text);
-            }
-            return {};
-          }};
+  auto page = std::make_shared<QpPage>(std::move(snapshot), options_.wall_minus_boot());
+  return {.content_type = kPrometheusType, .pieces = [page] { return page->next(); }};
 }
 
 }  // namespace qpscope
