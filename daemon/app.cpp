@@ -46,6 +46,7 @@ App::App(Config config, Sysroot root)
       devices_(host_, config_, budgets_),
       tracker_(host_, config_, budgets_),
       pages_(store_, {.qp_limit = config_.exporters.prometheus.qp_limit,
+                      .series_limit = config_.exporters.prometheus.series_limit,
                       .wall_minus_boot = wall_minus_boot,
                       .ready = [this] { return ready_.load(); }}) {}
 

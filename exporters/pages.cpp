@@ -27,7 +27,7 @@ HttpResponse plain(unsigned status, std::string text) {
 
 MetricList page_metrics() { return kMetrics; }
 
-Pages::Pages(const SnapshotSource& source, PagesOptions options) : source_(source), options_(std::move(options)), slots_(options_.qp_limit) {}
+Pages::Pages(const SnapshotSource& source, PagesOptions options) : source_(source), options_(std::move(options)), slots_(options_.qp_limit), limit_(options_.series_limit) {}
 
 HttpResponse Pages::answer(const HttpRequest& request) {
   if (request.path == "/metrics") return metrics_page();
@@ -41,13 +41,16 @@ HttpResponse Pages::answer(const HttpRequest& request) {
 }
 
 std::string Pages::metrics(const Snapshot& snapshot) {
-  std::vector<SharedSamples> lists = snapshot.samples;
+  std::vector<SharedSamples> lists = limit_.fit(snapshot);
   if (options_.qp_limit > 0 && snapshot.queue_pairs) {
-    const auto chosen = slots_.choose(*snapshot.queue_pairs, snapshot.at);
-    for (std::size_t family = 0; family < kQpFamilies; ++family) {
-      lists.push_back(qp_family(static_cast<QpFamily>(family), snapshot, &chosen, QpDetail::plain, options_.wall_minus_boot()));
+    const auto chosen = slots_.choose(*snapshot.queue_pairs, snapshot.at, {}, limit_.room() / kQpFamilies);
+    for (std::size_t n = 0; n < kQpFamilies; ++n) {
+      const auto family = static_cast<QpFamily>(n);
+      lists.push_back(qp_family(family, snapshot, &chosen, QpDetail::plain, options_.wall_minus_boot()));
+      limit_.dropped(name_of(family), slots_.held() - chosen.size());
     }
   }
+  lists.push_back(std::make_shared<const SampleList>(limit_.samples()));
   Page page = render(lists);
   const std::array<SharedSamples, 1> self{std::make_shared<const SampleList>(SampleList{sample(kSeries, {}, static_cast<double>(page.series + 1))})};
   page.text += render(self).text;

@@ -76,8 +76,9 @@ void best_first(std::vector<std::size_t>& indexes, std::span<const QpRecord> all
 }  // namespace
 
 MetricList qp_series_metrics() { return kMetrics; }
+std::string_view name_of(QpFamily family) { return kByFamily.at(static_cast<std::size_t>(family))->name; }
 
-std::vector<std::size_t> QpSlots::choose(std::span<const QpRecord> all, BootTime now, const OwnCountersMoved& moved) {
+std::vector<std::size_t> QpSlots::choose(std::span<const QpRecord> all, BootTime now, const OwnCountersMoved& moved, std::size_t most) {
   std::erase_if(swaps_, [&](BootTime at) { return seconds(now, at) > 60; });
   std::map<QpKey, std::size_t> alive;  // that have a slot
   std::vector<std::size_t> newcomers;
@@ -114,6 +115,7 @@ std::vector<std::size_t> QpSlots::choose(std::span<const QpRecord> all, BootTime
   if (held_.size() >= limit_) was_full_ = true;
   std::vector<std::size_t> chosen;
   for (const auto& [key, since] : held_) chosen.push_back(alive.at(key));
+  if (chosen.size() > most) best_first(chosen, all, most, moved);
   std::ranges::sort(chosen);
   return chosen;
 }

@@ -26,8 +26,9 @@ using OwnCountersMoved = std::function<bool(const QpRecord&)>;
 class QpSlots {
  public:
   explicit QpSlots(std::size_t limit) : limit_(limit) {}
-  // Indexes into `all`, rising.
-  std::vector<std::size_t> choose(std::span<const QpRecord> all, BootTime now, const OwnCountersMoved& moved = {});
+  // Indexes into `all`, rising. `most`: where there is not room for all that have slots, those with the best claims; the others keep theirs.
+  std::vector<std::size_t> choose(std::span<const QpRecord> all, BootTime now, const OwnCountersMoved& moved = {}, std::size_t most = ~std::size_t{0});
+  std::size_t held() const { return held_.size(); }
 
  private:
   std::size_t limit_;
@@ -40,6 +41,7 @@ MetricList qp_series_metrics();
 
 enum class QpFamily : std::uint8_t { info, state, state_change };
 inline constexpr std::size_t kQpFamilies = 3;
+std::string_view name_of(QpFamily family);
 enum class QpDetail : bool { plain, with_process };  // with_process: pid and comm too, for /metrics/qps only
 
 // One family of the chosen records (indexes into the snapshot's; null: all). `wall_minus_boot` turns CLOCK_BOOTTIME into
