@@ -393,17 +393,20 @@ std::vector<QpRecord> QpTable::next_tracked(DeviceIndex device, QpKey from, std:
 
 std::vector<QpRecord> QpTable::suspects(DeviceIndex device, std::span<const Suspicion> suspicions, std::size_t most) const {
   constexpr double kRecent = 10;
-  using Rank = std::tuple<bool, bool, QpSerial>;
+  using Rank = std::tuple<bool, bool, bool, QpSerial>;
   std::vector<std::pair<Rank, const QpRecord*>> found;
   for (const auto& [key, record] : records_) {
     if (key.device != device || !record.tracked || record.state == QpState::err) continue;
     BootTime at;  // of the last suspicion
+    bool tenant = false;
     for (const Suspicion& one : suspicions) {
-      if (one.whom.covers(record)) at = std::max(at, one.at);
+      if (!one.whom.covers(record)) continue;
+      at = std::max(at, one.at);
+      tenant |= one.whom.tenant.has_value();
     }
     if (at <= record.asked || record.created.value_or(BootTime{}) >= at) continue;
     const bool sends = record.state == QpState::rts || record.state == QpState::sqd || record.state == QpState::sqe;
-    found.emplace_back(Rank(seconds(at, record.changed) < kRecent, !sends, key.serial), &record);
+    found.emplace_back(Rank(!tenant, seconds(at, record.changed) < kRecent, !sends, key.serial), &record);
   }
   const std::size_t count = std::min(most, found.size());
   std::ranges::partial_sort(found, found.begin() + static_cast<std::ptrdiff_t>(count));

@@ -124,7 +124,7 @@ class QpTable {
   // Up to `most` QPs of the device that netlink lists, in key order after `from`, starting again at the end.
   std::vector<QpRecord> next_tracked(DeviceIndex device, QpKey from, std::size_t most) const;
   // Up to `most` QPs that netlink lists and one of `suspicions` is about: not known to be in ERR, there before it and not asked about
-  // since. Those that can send come first; last come those that changed in the 10 s before it.
+  // since. Those of a tenant that is suspect itself come first, then those that can send; last come those that changed in the 10 s before it.
   std::vector<QpRecord> suspects(DeviceIndex device, std::span<const Suspicion> suspicions, std::size_t most) const;
   // Up to `most` user QPs that the BPF side told of and that netlink can answer for, newest first.
   std::vector<QpRecord> newest_from_bpf(DeviceIndex device, std::size_t most) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reconcilers.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <deque>
@@ -579,6 +580,9 @@ TEST_CASE("suspects: those that can send first, those that changed a moment ago 
   CHECK(order(100) == std::vector<std::uint32_t>{4, 5, 2, 1});
   CHECK(order(2) == std::vector<std::uint32_t>{4, 5});
   CHECK(table.suspects(kOtherDev, {&port, 1}, 100).empty());
+  table.attribute({kDev, {2}}, owner_of_thread(1), TenantId{9});
+  const std::array both{port, Suspicion{.whom = {.port = {1}, .tenant = TenantId{9}}, .at = {now}}};
+  CHECK(table.suspects(kDev, both, 1).front().qpn == Qpn{2});
 }
 
 TEST_CASE("errors that never end stop neither the sweep nor a dump, and leave no suspect out", "[daemon.reconciler]") {
