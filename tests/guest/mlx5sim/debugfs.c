@@ -189,6 +189,9 @@ static int hang_store(void *what, char *line)
 
 	if (kstrtou32(line, 0, &value) || value > 2)
 		return -EINVAL;
+	/* Who waits goes on waiting, though other kinds may hang now. */
+	if (value == card->hang)
+		return 0;
 	/* Also from 1 to 2: who waits in one way is let go before others wait in the other. */
 	sim_end_hang(card);
 	WRITE_ONCE(card->hang, value);
