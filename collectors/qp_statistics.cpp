@@ -6,6 +6,7 @@
 // total includes, and what is left as nobody's never too much.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -56,6 +57,7 @@ class QpStatistics : public Collector {
       add_tenant_counters(out, *driver_, device_, port.name);
     }
     add_missed(out);
+    std::erase_if(alone_, [&](const auto& entry) { return std::ranges::find(out.qp_counters, entry.first, &QpCounters::key) == out.qp_counters.end(); });
     return {};
   }
 
@@ -82,7 +84,15 @@ class QpStatistics : public Collector {
     add_sets(number, port.name, out);
   }
 
-  void add_sets(PortNum number, const std::string& port, Reading& out) const {
+  BootTime moved(QpKey key, const std::map<std::string, std::uint64_t>& totals, BootTime now) {
+    std::uint64_t sum = 0;
+    for (const auto& [name, total] : totals) sum += total;
+    const auto [known, fresh] = alone_.try_emplace(key, sum, now);
+    if (known->second.first != sum) known->second = {sum, now};
+    return known->second.second;
+  }
+
+  void add_sets(PortNum number, const std::string& port, Reading& out) {
     std::size_t ours = 0, others = 0, members = 0;
     for (const CounterSet* set : out.ledger.sets().sets(number)) {
       ++(set->ours ? ours : others);
@@ -90,7 +100,7 @@ class QpStatistics : public Collector {
       if (!set->only || set->only_totals.empty() || !host_.queue_pairs) continue;
       const auto qp = host_.queue_pairs->holder(device_, number, *set->only);
       if (qp && set->members == std::vector{*set->only}) {
-        out.qp_counters.push_back({qp->key, number, qp->qpn, {set->only_totals.begin(), set->only_totals.end()}});
+        out.qp_counters.push_back({qp->key, {set->only_totals.begin(), set->only_totals.end()}, moved(qp->key, set->only_totals, out.now())});
       }
     }
     if (ours + others > 0 || out.ledger.sets().managed(number)) {
@@ -130,6 +140,7 @@ class QpStatistics : public Collector {
   std::unique_ptr<DeviceNetlink> netlink_;
   std::vector<Port> ports_;
   BootTime first_asked_;
+  std::map<QpKey, std::pair<std::uint64_t, BootTime>> alone_;  // the sum of a queue pair's own counters, and since when
 };
 
 }  // namespace

@@ -22,6 +22,9 @@ constexpr MetricDef kDestroyed{"qpscope_queue_pairs_destroyed_total", kCounter, 
 constexpr MetricDef kTransitions{"qpscope_queue_pair_transitions_total", kCounter,
                                  "State changes of queue pairs, those that hardware made by itself too (BPF ib_modify_qp; RDMA netlink RES_QP_GET).",
                                  LabelNames{"device", "port", "type", "from", "to"}};
+constexpr MetricDef kFoundInErr{"qpscope_queue_pairs_found_in_err_total", kCounter,
+                                "Queue pairs that were in ERR when they were asked about though no call had moved them there: hardware gave them up; without BPF also those "
+                                "that their owner moved (RDMA netlink RES_QP_GET).", LabelNames{"device", "port"}};
 constexpr MetricDef kFailures{"qpscope_queue_pair_call_failures_total", kCounter,
                               "Calls to create, modify or destroy a queue pair that failed (BPF ib_core return values).", LabelNames{"device", "call", "error"}};
 constexpr MetricDef kSetup{"qpscope_queue_pair_setup_seconds", MetricType::histogram, "Time from creation to RTS of a connected queue pair (BPF ib_core).",
@@ -30,7 +33,7 @@ constexpr MetricDef kEvicted{"qpscope_qp_table_evicted_total", kCounter, "Queue 
 constexpr MetricDef kEntries{"qpscope_qp_table_entries", kGauge, "Queue pairs in the table.", {}};
 constexpr MetricDef kDrift{"qpscope_qp_table_drift_total", kCounter,
                            "Queue pairs that only the table or only the kernel had when the two were compared (RDMA netlink RES_QP_GET).", LabelNames{"side"}};
-constexpr std::array<const MetricDef*, 10> kMetrics{&kPresent, &kSeeded, &kCreated, &kDestroyed, &kTransitions, &kFailures, &kSetup, &kEvicted, &kEntries, &kDrift};
+constexpr std::array<const MetricDef*, 11> kMetrics{&kPresent, &kSeeded, &kCreated, &kDestroyed, &kTransitions, &kFoundInErr, &kFailures, &kSetup, &kEvicted, &kEntries, &kDrift};
 
 constexpr std::string_view name_of(QpCallFailed::Call call) {
   switch (call) {
@@ -71,6 +74,7 @@ class Writer {
     for (const auto& [key, count] : t.transitions) {
       add(kTransitions, key.device, {port_text(key.port), to_string(key.type), state_text(key.from), state_text(key.to)}, static_cast<double>(count));
     }
+    for (const auto& [where, count] : t.found_in_err) add(kFoundInErr, where.first, {port_text(where.second)}, static_cast<double>(count));
     for (const auto& [key, count] : t.failures) add(kFailures, key.device, {std::string(name_of(key.call)), errno_name(key.error)}, static_cast<double>(count));
     for (const auto& [device, setup] : t.setup) {
       if (const auto name = view_.devices.find(device); name != view_.devices.end()) {

@@ -109,6 +109,8 @@ bool is_trouble(const CounterMeaning& meaning) {
   return std::ranges::find(kTraffic, meaning.family) == std::end(kTraffic);
 }
 
+const MetricDef& completion_errors_family() { return kCompletionErrors; }
+
 const MetricDef* utilization_family(const CounterMeaning& meaning) {
   if (meaning.family == &kTxBytes) return &kTxUtilization;
   return meaning.family == &kRxBytes ? &kRxUtilization : nullptr;

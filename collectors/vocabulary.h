@@ -34,6 +34,9 @@ bool is_trouble(const CounterMeaning& meaning);
 // The histogram of the line's utilisation by what this counts; null where it counts no bytes of the port.
 const MetricDef* utilization_family(const CounterMeaning& meaning);
 
+// device, port, role and kind: each such error has moved a connected queue pair to ERR.
+const MetricDef& completion_errors_family();
+
 // The values of the labels beyond device and port.
 void append_labels(const CounterMeaning& meaning, std::vector<std::string>& labels);
 // device, port, and those.

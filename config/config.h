@@ -70,6 +70,7 @@ struct TenantsConfig {
 struct PrometheusConfig {
   std::string listen = ":9879";
   std::uint64_t qp_limit = 100;  // queue pairs with series of their own on /metrics
+  std::uint64_t series_limit = 5000;  // on /metrics: beyond it queue pairs' own and raw counters are left out; 0: no limit
   bool operator==(const PrometheusConfig&) const = default;
 };
 

@@ -52,6 +52,7 @@ void visit_keys(V& v, Config& c) {
     v.section("prometheus", [&] {
       v.text("listen", c.exporters.prometheus.listen);
       v.number("qp_limit", c.exporters.prometheus.qp_limit, 0, 20000);
+      v.number("series_limit", c.exporters.prometheus.series_limit, 0, 1'000'000);
     });
   });
   v.section("api", [&] {

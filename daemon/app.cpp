@@ -22,7 +22,7 @@ constexpr double kStopSeconds = 1;  // for threads to leave the kernel
 constexpr double kGiveBackSeconds = 32;  // for those that give counter sets back: a little more than they take at most
 constexpr std::uint64_t kStartPollNs = 50'000'000;
 constexpr double kFirstSampleSeconds = 2;  // a device that hangs, or has very many queue pairs, must not keep the others from being ready
-constexpr double kNetlinkSeconds = 10;     // the same for a first netlink pass that hangs
+constexpr double kNetlinkSeconds = 10;     // the same where netlink does not even list the devices
 
 std::string count_of(std::size_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
@@ -47,6 +47,7 @@ App::App(Config config, Sysroot root)
       devices_(host_, config_, budgets_),
       tracker_(host_, config_, budgets_),
       pages_(store_, {.qp_limit = config_.exporters.prometheus.qp_limit,
+                      .series_limit = config_.exporters.prometheus.series_limit,
                       .ready = [this] { return ready_.load(); },
                       .api = {.wall_minus_boot = wall_minus_boot, .now = boot_now, .actions = {.focus = [this](const FocusRequest& wanted) { return focus(wanted); }}}}) {
   if (root_.live()) host_.queue_pairs = &tracker_;
@@ -106,9 +107,10 @@ void App::publish() {
   snapshot->sequence = ++sequence_;
   snapshot->at = boot_now();
   devices_.fill(*snapshot);
+  error_watch_.look(snapshot->samples, snapshot->at, tracker_.suspicions());
   SampleList own = tracker_.fill(*snapshot);
   SelfView self{.devices_found = devices_.size(), .devices_expected = devices_.expected(), .samplers = devices_.states(),
-                .tenant_overflows = tracker_.tenant_overflows(), .totals_forgotten = carried_.forgotten(), .budgets = budgets_.all(), .state_saved = std::nullopt,
+                .tenant_overflows = tracker_.tenant_overflows(), .totals_forgotten = carried_.forgotten(), .suspicions_dropped = tracker_.suspicions().dropped(), .budgets = budgets_.all(), .state_saved = std::nullopt,
                 .wall_minus_boot = wall_minus_boot()};
   if (const EventLoop* events = tracker_.events()) {
     self.probes = events->status();
@@ -160,9 +162,9 @@ void App::stop() {
   }
   // What was given back, and the last word of every set.
   if (state_) save();
-  if (!tracker_.stop(std::max(0.1, kStopSeconds - seconds(boot_now(), began)))) {
+  for (const std::string& thread : tracker_.stop(std::max(0.1, kStopSeconds - seconds(boot_now(), began)))) {
     stuck = true;
-    log::warning("the netlink reader or the resolver is stuck in the kernel and is left behind");
+    log::warning(thread + " is stuck in the kernel and is left behind");
   }
   if (stuck) _exit(0);  // destructors would wait for the thread
 }

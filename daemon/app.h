@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "core/carried_totals.h"
 #include "devices.h"
+#include "error_watch.h"
 #include "exporters/http.h"
 #include "exporters/pages.h"
 #include "qp_tracker.h"
@@ -50,6 +51,7 @@ class App {
   Budgets budgets_;
   Devices devices_;
   QpTracker tracker_;
+  ErrorWatch error_watch_;
   CarriedTotals carried_;
   SnapshotStore store_;
   std::uint64_t sequence_ = 0;

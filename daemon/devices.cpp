@@ -133,7 +133,10 @@ void Devices::fill(Snapshot& snapshot) const {
     for (const DeviceSampler::Output& output : state.outputs) {
       // Old is not now: a device that hangs loses its samples; its last success stays as a time stamp.
       const double stale_after = std::max(config_.sampling.stale_after, 2 * output.interval);
-      if (output.samples && seconds(snapshot.at, output.last_success) <= stale_after) snapshot.samples.push_back(output.samples);
+      if (!output.samples || seconds(snapshot.at, output.last_success) > stale_after) continue;
+      snapshot.samples.push_back(output.samples);
+      if (!output.qp_counters) continue;
+      for (const QpCounters& one : *output.qp_counters) snapshot.qp_counters.emplace(one.key, one);
     }
   }
 }

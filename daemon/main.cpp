@@ -70,7 +70,7 @@ void block_signals() {
 
 std::string metrics_reference() {
   std::vector<MetricList> rooms = collector_metrics();
-  rooms.insert(rooms.end(), {qp_series_metrics(), page_metrics(), self_metrics(), counter_set_metrics()});
+  rooms.insert(rooms.end(), {qp_series_metrics(), series_limit_metrics(), page_metrics(), self_metrics(), counter_set_metrics()});
   return metrics_markdown(std::move(rooms));
 }
 

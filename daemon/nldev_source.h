@@ -17,8 +17,7 @@ class NldevSource : public QpSource {
   Result<std::unique_ptr<QpDumping>> dump(DeviceIndex device) override;
   Result<QpRow> get(DeviceIndex device, PortNum port, QpType type, Qpn qpn) override;
   Result<std::uint32_t> count(DeviceIndex device) override;
-  // To be called by the thread that asked, at its end: the socket may be in that thread's own descriptor table.
-  void close() { nldev_.reset(); }
+  void close() override { nldev_.reset(); }
 
  private:
   // Opened when first wanted: ib_core may load after the daemon.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <iterator>
 
 #include "clock.h"
@@ -14,7 +15,7 @@
 #include "collectors/tenants/registry.h"
 #include "core/log.h"
 #include "devices.h"
-#include "own_files.h"
+#include "nldev_source.h"
 
 namespace qpscope {
 namespace {
@@ -31,6 +32,13 @@ bool in_initial_pid_namespace() {
   return stat("/proc/self/ns/pid", &info) == 0 && info.st_ino == 0xEFFFFFFCU;
 }
 
+// What BPF says of owners is withheld until netlink has agreed on one of them.
+void withhold_owner(QpRecord& qp, bool verified) {
+  if (!qp.from_bpf || verified) return;
+  qp.owner.reset();
+  qp.tenant = TenantMap::kUnknown;
+}
+
 }  // namespace
 
 QpTracker::QpTracker(const Host& host, const Config& config, Budgets& budgets)
@@ -39,79 +47,80 @@ QpTracker::QpTracker(const Host& host, const Config& config, Budgets& budgets)
       budgets_(budgets),
       cgroups_(kCgroups, kCgroupKeepSeconds),
       tenants_(make_resolvers(host.root, config.tenants, boot_now), config.tenants.limit),
+      dead_qps_(boot_now, log::warning),
+      device_names_(std::make_shared<const std::map<DeviceIndex, std::string>>()),
       table_(config.bpf.qp_table_limit),
       attributor_(table_, table_mutex_, tenants_, boot_now, [this](const Owner& known, BootTime seen) { return look_up(known, seen); },
                   [this] { tell_news(); }),
       initial_pids_(in_initial_pid_namespace()),
       self_check_(initial_pids_),
-      device_names_(std::make_shared<const std::map<DeviceIndex, std::string>>()),
-      records_(std::make_shared<const std::vector<QpRecord>>()) {}
+      records_(std::make_shared<const std::vector<QpRecord>>()),
+      records_devices_(device_names_) {}
 
-QpTracker::~QpTracker() {
-  stop(0);
-  if (reconcile_thread_.joinable()) reconcile_thread_.join();
-}
+QpTracker::~QpTracker() { stop(0); }
 
-std::unique_ptr<Reconciler> QpTracker::make_reconciler() {
+std::unique_ptr<Reconcilers> QpTracker::make_reconcilers() {
   const ReconcileOptions options{.interval_seconds = config_.reconcile.interval,
                                  .blind_interval_seconds = std::min(config_.reconcile.interval, config_.sampling.slow_interval),
                                  .polls_per_tick = static_cast<std::uint32_t>(config_.reconcile.polls_per_second)};
-  return std::make_unique<Reconciler>(source_, table_, table_mutex_, self_check_, options,
-                                      Reconciler::Hooks{.now = boot_now,
-                                                        .drain =
-                                                            [this] {
-                                                              if (events_) events_->drain();
-                                                            },
-                                                        .attribute = [this](const QpRow& row) { return attribute(row); },
-                                                        .events_on = [this] { return events_on(); },
-                                                        .events_lost = [this] { return events_ ? events_->losses_known() : 0; },
-                                                        .watched = [this](const std::string& device) { return watched(config_.devices, device); },
-                                                        .budget = [this](const std::string& device) { return budgets_.of(device); }});
+  Reconciler::Hooks of_device{.now = boot_now,
+                              .drain =
+                                  [this] {
+                                    if (events_) events_->drain();
+                                  },
+                              .attribute = [this](const QpRow& row) { return attribute(row); },
+                              .events_on = [this] { return events_on(); },
+                              .events_lost = [this] { return events_ ? events_->losses_known() : 0; },
+                              .suspicions = [this](const std::string& device) { return suspicions_.take(device); },
+                              .found_dead = std::bind_front(&QpTracker::found_dead, this)};
+  Reconcilers::Hooks of_all{.source = [] { return std::make_unique<NldevSource>(); },
+                            .watched = [this](const std::string& device) { return watched(config_.devices, device); },
+                            .budget = [this](const std::string& device) { return budgets_.of(device); },
+                            .ticked =
+                                [this] {
+                                  refresh_names();
+                                  attributor_.wake();
+                                }};
+  return std::make_unique<Reconcilers>(table_, table_mutex_, self_check_, options, std::move(of_device), std::move(of_all));
 }
 
 void QpTracker::start(const std::vector<int>& listening) {
-  if (!host_.live) {
-    started_ = seeded_ = true;
-    return;
-  }
+  if (!host_.live) return;
   events_ = std::make_unique<EventLoop>(config_.bpf, [this](Event&& event) { on_event(std::move(event)); });
   // Probes before the walk and the dump: what happens meanwhile is queued, and applying it twice does no harm.
   events_->start();
   walk_cgroups();
   attributor_.start(listening);
-  reconciler_ = make_reconciler();
-  ended_ = false;
-  reconcile_thread_ = std::thread([this, listening] { reconcile_loop(listening); });
+  reconcilers_ = make_reconcilers();
+  reconcilers_->start(host_.root.descriptor());
 }
 
 Result<> QpTracker::pass() {
   if (!host_.live) return {};
-  if (!reconciler_) reconciler_ = make_reconciler();
+  if (!reconcilers_) reconcilers_ = make_reconcilers();
   const BootTime began = boot_now();
   double told = 0;
-  Result<> done = reconciler_->tick();
-  while (done && !reconciler_->seeded()) {
+  Result<> done = reconcilers_->pass();
+  while (done && !reconcilers_->seeded()) {
     if (const double passed = seconds(boot_now(), began); passed > told + kTellSeconds) {
       told = passed;
       const std::lock_guard lock(table_mutex_);
       log::info("queue pairs are read within budget.firmware_commands_per_second: " + std::to_string(table_.size()) + " so far");
     }
     std::this_thread::sleep_for(kPassPause);
-    done = reconciler_->tick();
+    done = reconcilers_->pass();
   }
   attributor_.pass();
-  take_over(*reconciler_);
   return done;
 }
 
-bool QpTracker::stop(double wait_seconds) {
-  if (events_) events_->stop();  // the object stays: the reconcile thread may be about to use it
-  std::unique_lock lock(stop_mutex_);
-  stopping_ = true;
-  stop_wake_.notify_all();
+std::vector<std::string> QpTracker::stop(double wait_seconds) {
+  if (events_) events_->stop();  // the object stays: a reconciler may be about to use it
   const BootTime began = boot_now();
-  const bool ended = stop_wake_.wait_for(lock, std::chrono::duration<double>(wait_seconds), [this] { return ended_; });
-  return attributor_.stop(std::max(0.0, wait_seconds - seconds(boot_now(), began))) && ended;
+  std::vector<std::string> stuck;
+  if (reconcilers_) stuck = reconcilers_->stop(wait_seconds);
+  if (!attributor_.stop(std::max(0.0, wait_seconds - seconds(boot_now(), began)))) stuck.emplace_back("the resolver of tenants");
+  return stuck;
 }
 
 void QpTracker::walk_cgroups() {
@@ -124,24 +133,17 @@ void QpTracker::walk_cgroups() {
 }
 
 SampleList QpTracker::fill(Snapshot& snapshot) {
-  bool verified = false;
-  {
-    const std::lock_guard lock(shared_mutex_);
-    verified = owners_verified_;
-    snapshot.devices = device_names_;
-  }
+  heed_self_check();
+  dead_qps_.sum_up();
+  using Names = std::map<DeviceIndex, std::string>;
+  snapshot.devices = std::make_shared<const Names>(reconcilers_ ? reconcilers_->devices() : Names());
   const std::lock_guard lock(table_mutex_);
+  const bool verified = self_check_.owners_verified();
   if (table_.version() != records_version_ || verified != records_verified_ || *snapshot.devices != *records_devices_) {
     auto records = table_.all();
     // Events tell of every device, also of those that are not watched. Where netlink names none, nothing says which those are.
     if (!snapshot.devices->empty()) std::erase_if(records, [&](const QpRecord& qp) { return !snapshot.devices->contains(qp.key.device); });
-    for (QpRecord& qp : records) {
-      // What BPF says of owners is withheld until netlink has agreed on one of them.
-      if (qp.from_bpf && !verified) {
-        qp.owner.reset();
-        qp.tenant = TenantMap::kUnknown;
-      }
-    }
+    for (QpRecord& qp : records) withhold_owner(qp, verified);
     records_ = std::make_shared<const std::vector<QpRecord>>(std::move(records));
     records_version_ = table_.version();
     records_verified_ = verified;
@@ -227,9 +229,11 @@ std::optional<DeviceIndex> QpTracker::index_of(const std::string& device) {
   return found == device_names_->end() ? std::nullopt : std::optional(found->first);
 }
 
-bool QpTracker::verified() {
+void QpTracker::refresh_names() {
+  auto names = std::make_shared<const std::map<DeviceIndex, std::string>>(reconcilers_->devices());
   const std::lock_guard lock(shared_mutex_);
-  return owners_verified_;
+  std::erase_if(released_, [&](const auto& entry) { return !names->contains(entry.first) && device_names_->contains(entry.first); });
+  device_names_ = std::move(names);
 }
 
 // With table_mutex_ held.
@@ -237,7 +241,7 @@ std::optional<CountableQp> QpTracker::describe(const QpRecord* record) {
   if (!record || !QpTable::countable(*record)) return std::nullopt;
   CountableQp out{.key = record->key, .port = record->port, .qpn = record->qpn, .kernel = record->owner && record->owner->known && !record->owner->user,
                   .seeded = record->seeded, .who = {}};
-  if (record->tenant != TenantMap::kUnknown && (!record->from_bpf || verified())) {
+  if (record->tenant != TenantMap::kUnknown && (!record->from_bpf || self_check_.owners_verified())) {
     const Tenant& tenant = tenants_.tenants()->at(record->tenant);
     out.who = TenantKey{tenant.tenant, tenant.workload};
   }
@@ -247,10 +251,9 @@ std::optional<CountableQp> QpTracker::describe(const QpRecord* record) {
 std::vector<CountableQp> QpTracker::take_countable(const std::string& device, std::size_t most) {
   const auto index = index_of(device);
   if (!index) return {};
-  const bool from_bpf = verified();
   const std::lock_guard lock(table_mutex_);
   std::vector<CountableQp> out;
-  for (const QpRecord& record : table_.take_countable(*index, most, from_bpf)) out.push_back(*describe(&record));
+  for (const QpRecord& record : table_.take_countable(*index, most, self_check_.owners_verified())) out.push_back(*describe(&record));
   return out;
 }
 
@@ -320,45 +323,29 @@ void QpTracker::tell_news() {
   for (const auto& [device, wake] : wakers_) wake();
 }
 
-void QpTracker::take_over(const Reconciler& reconciler) {
-  auto names = std::make_shared<const std::map<DeviceIndex, std::string>>(reconciler.devices());
-  const std::lock_guard lock(shared_mutex_);
-  owners_verified_ = self_check_.owners_verified();
-  std::erase_if(released_, [&](const auto& entry) { return !names->contains(entry.first) && device_names_->contains(entry.first); });
-  device_names_ = std::move(names);
+void QpTracker::found_dead(const std::string& device, QpRecord before, BootTime asked, std::optional<BootTime> suspected) {
+  {
+    const std::lock_guard lock(table_mutex_);
+    withhold_owner(before, self_check_.owners_verified());
+  }
+  Tenant tenant = tenants_.tenants()->at(before.tenant);
+  dead_qps_.tell({.device = device, .before = std::move(before), .tenant = std::move(tenant), .asked = asked, .calls_seen = events_on(), .suspected = suspected});
 }
 
-void QpTracker::reconcile_loop(const std::vector<int>& listening) {
-  // Everything else stays: it asks the BPF maps for losses, and reads /proc and cgroupfs through descriptors of others.
-  if (!drop(listening)) log::debug("netlink reader: no descriptor table of its own");
-  std::string last_trouble;
-  while (true) {
-    const Result<> done = reconciler_->tick();
-    attributor_.wake();
-    const std::string trouble = done ? std::string() : "netlink: " + done.error().what;
-    if (trouble != last_trouble && !trouble.empty()) {
-      const bool expected = done.error().code == ErrorCode::unsupported || done.error().code == ErrorCode::not_found;
-      expected ? log::info(trouble) : log::warning(trouble);
-    }
-    last_trouble = trouble;
-    take_over(*reconciler_);
-    if (self_check_.verdict() == SelfCheck::Verdict::mismatch && events_on()) {
-      events_->condemn(self_check_.reason());
-      const std::lock_guard lock(table_mutex_);
-      table_.drop_bpf();
-      reconciler_->reseed();
-    }
-    started_ = true;
-    seeded_ = reconciler_->seeded();
-    std::unique_lock lock(stop_mutex_);
-    if (stop_wake_.wait_for(lock, std::chrono::seconds(1), [this] { return stopping_; })) {
-      reconciler_->close();
-      source_.close();
-      ended_ = true;
-      stop_wake_.notify_all();
-      return;
-    }
+// What netlink says against BPF ends BPF.
+void QpTracker::heed_self_check() {
+  std::string reason;
+  {
+    const std::lock_guard lock(table_mutex_);
+    if (self_check_.verdict() == SelfCheck::Verdict::mismatch) reason = self_check_.reason();
   }
+  if (reason.empty() || !events_on()) return;
+  events_->condemn(reason);
+  {
+    const std::lock_guard lock(table_mutex_);
+    table_.drop_bpf();
+  }
+  reconcilers_->reseed();
 }
 
 }  // namespace qpscope

@@ -32,6 +32,8 @@ constexpr MetricDef kLost{"qpscope_bpf_events_lost_total", kCounter, "Events los
 constexpr MetricDef kOverflows{"qpscope_tenants_overflow_total", kCounter, "Queue pair owners that became other/other at tenants.limit.", {}};
 constexpr MetricDef kForgotten{"qpscope_series_forgotten_total", kCounter,
                                "Series of our own whose totals are not kept over a restart, as there are too many (carried totals).", {}};
+constexpr MetricDef kSuspicionsDropped{"qpscope_suspicions_dropped_total", kCounter,
+                                       "Completion errors that grew on a device of which too many wait for their queue pairs to be asked about (suspicions).", {}};
 constexpr LabelNames kPort{"device", "port"};
 constexpr MetricDef kResets{"qpscope_counters_resets_total", kCounter,
                             "Kernel counters that started again: totals go on without what came between the last sample and the reset; port is empty for the "
@@ -47,8 +49,8 @@ constexpr MetricDef kThrottled{"qpscope_budget_throttled_total", kCounter, "Ques
 constexpr MetricDef kSaved{"qpscope_state_saved", kGauge, "Whether a restart goes on from the totals on this page, whatever counts them (/run/qpscope/state).", {}};
 constexpr MetricDef kCpu{"process_cpu_seconds_total", kCounter, "User and system CPU time of qpscoped (getrusage).", {}};
 constexpr MetricDef kMemory{"process_resident_memory_bytes", kGauge, "Resident memory of qpscoped (/proc/self/statm).", {}};
-constexpr std::array<const MetricDef*, 20> kMetrics{&kBuild, &kDevices, &kExpected, &kSuccess, &kDuration, &kLast, &kReadErrors, &kProbe, &kEvents,
-                                                    &kLost, &kOverflows, &kForgotten, &kInterval, &kCommands, &kThrottled, &kResets, &kGaps, &kSaved, &kCpu, &kMemory};
+constexpr std::array<const MetricDef*, 21> kMetrics{&kBuild, &kDevices, &kExpected, &kSuccess, &kDuration, &kLast, &kReadErrors, &kProbe, &kEvents,
+                                                    &kLost, &kOverflows, &kForgotten, &kSuspicionsDropped, &kInterval, &kCommands, &kThrottled, &kResets, &kGaps, &kSaved, &kCpu, &kMemory};
 
 void add_process(SampleList& out) {
   rusage usage{};
@@ -105,6 +107,7 @@ SampleList self_samples(const SelfView& view) {
   }
   out.push_back(sample(kThrottled, {}, static_cast<double>(throttled)));
   out.push_back(sample(kForgotten, {}, static_cast<double>(view.totals_forgotten)));
+  out.push_back(sample(kSuspicionsDropped, {}, static_cast<double>(view.suspicions_dropped)));
   return out;
 }
 

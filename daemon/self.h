@@ -23,6 +23,7 @@ struct SelfView {
   std::map<std::string, std::uint64_t> events;
   std::uint64_t tenant_overflows = 0;
   std::uint64_t totals_forgotten = 0;
+  std::uint64_t suspicions_dropped = 0;
   std::vector<std::pair<std::string, std::shared_ptr<CommandBudget>>> budgets;  // by device
   std::optional<bool> state_saved;  // nullopt: no state is kept
   double wall_minus_boot = 0;

@@ -2,7 +2,7 @@
 // Does the BPF side read the kernel's structs rightly? A vendor's ib_core has another layout than the distribution's BTF
 // says, and CO-RE then reads wrong offsets without any error. So what BPF told of a QP is compared with netlink's answer for
 // it: QPN, type and the creating thread. Until one QP has verified, owners are withheld; one mismatch and BPF is off.
-// Pure; not thread-safe.
+// Pure; not thread-safe: the owner of the table guards it with the table.
 #pragma once
 
 #include <cstddef>

@@ -48,7 +48,7 @@ const char* refusal(Access access, HttpPeer peer) {
 MetricList page_metrics() { return kMetrics; }
 
 Pages::Pages(const SnapshotSource& source, PagesOptions options)
-    : source_(source), options_(std::move(options)), api_(source, options_.api), slots_(options_.qp_limit) {}
+    : source_(source), options_(std::move(options)), api_(source, options_.api), slots_(options_.qp_limit), limit_(options_.series_limit) {}
 
 HttpResponse Pages::answer(const HttpRequest& request) {
   struct Route {
@@ -83,13 +83,16 @@ HttpResponse Pages::answer(const HttpRequest& request) {
 }
 
 std::string Pages::metrics(const Snapshot& snapshot) {
-  std::vector<SharedSamples> lists = snapshot.samples;
+  std::vector<SharedSamples> lists = limit_.fit(snapshot);
   if (options_.qp_limit > 0 && snapshot.queue_pairs) {
-    const auto chosen = slots_.choose(*snapshot.queue_pairs, snapshot.at);
-    for (std::size_t family = 0; family < kQpFamilies; ++family) {
-      lists.push_back(qp_family(static_cast<QpFamily>(family), snapshot, &chosen, QpDetail::plain, options_.api.wall_minus_boot()));
+    const auto chosen = slots_.choose(*snapshot.queue_pairs, snapshot.at, own_counters_moved(snapshot), room_for_qps(snapshot, limit_.room()));
+    for (std::size_t n = 0; n < kQpFamilies; ++n) {
+      const auto family = static_cast<QpFamily>(n);
+      lists.push_back(qp_family(family, snapshot, &chosen, QpDetail::plain, options_.api.wall_minus_boot()));
+      if (family != QpFamily::hw_counters) limit_.dropped(name_of(family), slots_.held() - chosen.size());
     }
   }
+  lists.push_back(std::make_shared<const SampleList>(limit_.samples()));
   Page page = render(lists);
   const std::array<SharedSamples, 1> self{std::make_shared<const SampleList>(SampleList{sample(kSeries, {}, static_cast<double>(page.series + 1))})};
   page.text += render(self).text;
@@ -107,24 +110,12 @@ HttpResponse Pages::metrics_page() {
   return {.content_type = kPrometheusType, .body = rendered_};
 }
 
-// Family by family: the page of 20,000 queue pairs is never in memory as a whole.
 HttpResponse Pages::queue_pairs_page() const {
-  auto snapshot = source_.latest();
+  const auto snapshot = source_.latest();
   if (!snapshot) return plain(503, "starting\n");
-  struct Progress {
-    std::shared_ptr<const Snapshot> snapshot;
-    double wall_minus_boot;
-    std::size_t next = 0;
-  };
-  auto progress = std::make_shared<Progress>(Progress{std::move(snapshot), options_.api.wall_minus_boot()});
-  return {.content_type = kPrometheusType, .pieces = [progress]() -> std::string {
-            while (progress->next < kQpFamilies) {
-              const auto family = static_cast<QpFamily>(progress->next++);
-              const std::array<SharedSamples, 1> list{qp_family(family, *progress->snapshot, nullptr, QpDetail::with_process, progress->wall_minus_boot)};
-              if (Page page = render(list); !page.text.empty()) return std::move(page.text);
-            }
-            return {};
-          }};
+  const OwnCountersMoved moved = own_counters_moved(*snapshot);
+  auto page = std::make_shared<QpPage>(snapshot, options_.api.wall_minus_boot(), moved);
+  return {.content_type = kPrometheusType, .pieces = [page] { return page->next(); }};
 }
 
 }  // namespace qpscope

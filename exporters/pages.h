@@ -10,11 +10,13 @@
 #include "exporters/api/api.h"
 #include "exporters/http.h"
 #include "exporters/qp_series.h"
+#include "exporters/series_limit.h"
 
 namespace qpscope {
 
 struct PagesOptions {
   std::size_t qp_limit = 100;                    // queue pairs with series of their own on /metrics
+  std::size_t series_limit = 5000;               // on /metrics; 0: none
   std::function<bool()> ready;                   // first samples taken, probes decided
   ApiOptions api;                                // its time stamps are those of the pages too
 };
@@ -37,10 +39,11 @@ class Pages {
   const SnapshotSource& source_;
   const PagesOptions options_;
   const Api api_;
-  std::mutex mutex_;  // guards the cache and the slots
+  std::mutex mutex_;  // guards what follows
   std::uint64_t rendered_sequence_ = 0;
   std::shared_ptr<const std::string> rendered_;
   QpSlots slots_;
+  SeriesLimit limit_;
 };
 
 MetricList page_metrics();

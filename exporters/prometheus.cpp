@@ -24,6 +24,14 @@ struct Family {
   std::vector<Series> series;
 };
 
+// The labels themselves if they are safe as they are, as nearly all are; else copies, which `made` keeps.
+const Labels* safe(const Labels& labels, std::deque<Labels>& made) {
+  if (std::ranges::all_of(labels, is_plain)) return &labels;
+  Labels& out = made.emplace_back();
+  for (const std::string& label : labels) out.push_back(safe_text(label));
+  return &out;
+}
+
 bool less(const Series& a, const Series& b) { return *a.labels < *b.labels; }
 bool equal(const Series& a, const Series& b) { return *a.labels == *b.labels; }
 
@@ -38,12 +46,7 @@ Page render(std::span<const SharedSamples> lists) {
     for (const Sample& one : *list) {
       if (!family || family->def->name != one.def->name) family = &families[one.def->name];
       family->def = one.def;
-      const Labels* labels = &one.labels;
-      if (!std::ranges::all_of(*labels, is_plain)) {
-        labels = &made_safe.emplace_back();
-        for (const std::string& label : one.labels) made_safe.back().push_back(safe_text(label));
-      }
-      family->series.push_back({labels, &one});
+      family->series.push_back({safe(one.labels, made_safe), &one});
     }
   }
   Page page;
@@ -55,6 +58,13 @@ Page render(std::span<const SharedSamples> lists) {
     for (const auto& [labels, sample] : one.series) page.series += text_format::append_series(page.text, *one.def, *labels, sample->value);
   }
   return page;
+}
+
+void append_lines(std::string& out, std::span<const Sample> samples) {
+  for (const Sample& one : samples) {
+    std::deque<Labels> made_safe;
+    text_format::append_series(out, *one.def, *safe(one.labels, made_safe), one.value);
+  }
 }
 
 }  // namespace qpscope

@@ -20,4 +20,7 @@ struct Page {
 // Two samples of one family with equal labels would make Prometheus refuse the whole page: the first one stays.
 Page render(std::span<const SharedSamples> lists);
 
+// The lines of samples alone, in their order, without HELP and TYPE; every label value through safe_text().
+void append_lines(std::string& out, std::span<const Sample> samples);
+
 }  // namespace qpscope

@@ -2,9 +2,14 @@
 #include "exporters/qp_series.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "core/rdma.h"
+#include "exporters/prometheus.h"
+#include "exporters/text_format.h"
 
 namespace qpscope {
 namespace {
@@ -24,7 +29,11 @@ constexpr MetricDef kQpState{"qpscope_qp_state", MetricType::gauge,
 constexpr MetricDef kQpChange{"qpscope_qp_state_change_timestamp_seconds", MetricType::gauge,
                               "Unix time of a queue pair's last state change, or of when it was first seen (BPF ib_modify_qp).",
                               kIdentity};
-constexpr std::array<const MetricDef*, 4> kMetrics{&kQpInfo, &kQpInfoProcess, &kQpState, &kQpChange};
+constexpr MetricDef kQpCounters{"qpscope_qp_hw_counters_total", MetricType::counter,
+                                "A hardware counter of a queue pair while it is alone in a counter set, by its kernel name (RDMA netlink STAT_GET).", kIdentity.with("counter")};
+constexpr MetricDef kOmitted{"qpscope_queue_pairs_omitted", MetricType::gauge, "Queue pairs without series on this page, where there are too many (/metrics/qps).", {}};
+constexpr std::array<const MetricDef*, 6> kMetrics{&kQpInfo, &kQpInfoProcess, &kQpState, &kQpChange, &kQpCounters, &kOmitted};
+constexpr std::array<const MetricDef*, kQpFamilies> kByFamily{&kQpInfoProcess, &kQpState, &kQpChange, &kQpCounters};
 
 std::string text(const std::optional<std::uint32_t>& value) { return value ? std::to_string(*value) : std::string(); }
 std::string text(const std::optional<Gid>& gid) { return gid ? to_string(*gid) : std::string(); }
@@ -49,34 +58,69 @@ std::vector<std::string> info_labels(const Snapshot& snapshot, const QpRecord& q
   return labels;
 }
 
+// A lesser value is a better claim to a slot.
+enum class Claim : std::uint8_t { in_err, moved, old };
+Claim claim_of(const QpRecord& qp, const OwnCountersMoved& moved) {
+  if (qp.state == QpState::err) return Claim::in_err;
+  return moved && moved(qp) ? Claim::moved : Claim::old;
+}
+
+// Leaves the `most` with the best claims, the best first; of equal ones the longest-lived.
+void best_first(std::vector<std::size_t>& indexes, std::span<const QpRecord> all, std::size_t most, const OwnCountersMoved& moved) {
+  std::vector<std::tuple<Claim, BootTime, QpKey, std::size_t>> ranked;
+  ranked.reserve(indexes.size());
+  for (const std::size_t i : indexes) ranked.emplace_back(claim_of(all[i], moved), all[i].created.value_or(BootTime{}), all[i].key, i);
+  std::ranges::partial_sort(ranked, ranked.begin() + static_cast<std::ptrdiff_t>(most));
+  indexes.clear();
+  for (std::size_t n = 0; n < most; ++n) indexes.push_back(std::get<std::size_t>(ranked[n]));
+}
+
 }  // namespace
 
-MetricList qp_series_metrics() { return kMetrics; }
-
-std::vector<std::size_t> QpSlots::choose(std::span<const QpRecord> all, BootTime now) {
-  std::erase_if(swaps_, [&](BootTime at) { return seconds(now, at) > 60; });
-  std::vector<std::size_t> order(all.size());
-  for (std::size_t i = 0; i < all.size(); ++i) order[i] = i;
-  const auto rank = [&](std::size_t i) {
-    return std::tuple(all[i].state != QpState::err, all[i].created.value_or(BootTime{}), all[i].key);
+OwnCountersMoved own_counters_moved(const Snapshot& snapshot) {
+  if (snapshot.qp_counters.empty()) return {};
+  return [&snapshot](const QpRecord& qp) {
+    const auto own = snapshot.qp_counters.find(qp.key);
+    return own != snapshot.qp_counters.end() && seconds(snapshot.at, own->second.moved) < kHoldSeconds;
   };
-  std::ranges::sort(order, {}, rank);
+}
 
-  std::map<QpKey, std::size_t> alive;
+std::size_t room_for_qps(const Snapshot& snapshot, std::size_t series) {
+  std::size_t own = 0;
+  for (const auto& [key, counters] : snapshot.qp_counters) own += counters.totals.size();
+  return series > own ? (series - own) / (kQpFamilies - 1) : 0;
+}
+
+MetricList qp_series_metrics() { return kMetrics; }
+std::string_view name_of(QpFamily family) { return kByFamily.at(static_cast<std::size_t>(family))->name; }
+
+std::vector<std::size_t> QpSlots::choose(std::span<const QpRecord> all, BootTime now, const OwnCountersMoved& moved, std::size_t most) {
+  std::erase_if(swaps_, [&](BootTime at) { return seconds(now, at) > 60; });
+  std::map<QpKey, std::size_t> alive;  // that have a slot
+  std::vector<std::size_t> newcomers;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (held_.contains(all[i].key)) alive.emplace(all[i].key, i);
+    if (held_.contains(all[i].key)) {
+      alive.emplace(all[i].key, i);
+    } else {
+      newcomers.push_back(i);
+    }
   }
   std::erase_if(held_, [&](const auto& entry) { return !alive.contains(entry.first); });
+  best_first(newcomers, all, std::min(limit_, newcomers.size()), moved);
 
-  for (const std::size_t i : order) {
-    if (held_.contains(all[i].key)) continue;
+  for (const std::size_t i : newcomers) {
     if (held_.size() >= limit_) was_full_ = true;
     if (was_full_ && swaps_.size() >= kSwapsPerMinute) break;
     if (held_.size() >= limit_) {
-      if (all[i].state != QpState::err) break;  // only a QP in ERR takes another's place
-      const auto victim = std::ranges::find_if(held_, [&](const auto& entry) {
-        return seconds(now, entry.second) >= kHoldSeconds && all[alive.at(entry.first)].state != QpState::err;
-      });
+      const auto claim = claim_of(all[i], moved);
+      auto victim = held_.end();
+      Claim least = claim;
+      for (auto it = held_.begin(); it != held_.end(); ++it) {
+        const Claim theirs = claim_of(all[alive.at(it->first)], moved);
+        if (seconds(now, it->second) < kHoldSeconds || theirs <= least) continue;
+        victim = it;
+        least = theirs;
+      }
       if (victim == held_.end()) break;
       held_.erase(victim);
     }
@@ -87,6 +131,7 @@ std::vector<std::size_t> QpSlots::choose(std::span<const QpRecord> all, BootTime
   if (held_.size() >= limit_) was_full_ = true;
   std::vector<std::size_t> chosen;
   for (const auto& [key, since] : held_) chosen.push_back(alive.at(key));
+  if (chosen.size() > most) best_first(chosen, all, most, moved);
   std::ranges::sort(chosen);
   return chosen;
 }
@@ -108,10 +153,71 @@ SharedSamples qp_family(QpFamily family, const Snapshot& snapshot, const std::ve
       case QpFamily::state:
         if (qp.state) out->push_back(sample(kQpState, identity(snapshot, qp), static_cast<double>(*qp.state)));
         break;
+      case QpFamily::hw_counters: {
+        const auto own = snapshot.qp_counters.find(qp.key);
+        if (own == snapshot.qp_counters.end()) break;
+        for (const auto& [name, total] : own->second.totals) {
+          auto labels = identity(snapshot, qp);
+          labels.push_back(name);
+          out->push_back(sample(kQpCounters, std::move(labels), static_cast<double>(total)));
+        }
+        break;
+      }
       case QpFamily::state_change:
         out->push_back(sample(kQpChange, identity(snapshot, qp), static_cast<double>(qp.changed.value) / 1e9 + wall_minus_boot));
         break;
     }
+  }
+  return out;
+}
+
+namespace {
+
+constexpr std::size_t kPiece = 250;  // queue pairs: about 80 KB of text
+
+// Without the later ones of those that would read alike, which make Prometheus refuse a page: numbers that have been given to two
+// QPs older than the daemon. Every other generation is given once.
+std::vector<std::size_t> told_apart(const Snapshot& snapshot) {
+  const auto& all = *snapshot.queue_pairs;
+  std::vector<std::size_t> out;
+  out.reserve(all.size());
+  std::set<std::vector<std::string>> old;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].generation != 0 || old.insert(identity(snapshot, all[i])).second) out.push_back(i);
+  }
+  return out;
+}
+
+}  // namespace
+
+QpPage::QpPage(std::shared_ptr<const Snapshot> snapshot, double wall_minus_boot, const OwnCountersMoved& moved)
+    : snapshot_(std::move(snapshot)), wall_minus_boot_(wall_minus_boot) {
+  if (!snapshot_->queue_pairs) return;
+  chosen_ = told_apart(*snapshot_);
+  if (chosen_.size() > kMost) {
+    omitted_ = chosen_.size() - kMost;
+    best_first(chosen_, *snapshot_->queue_pairs, kMost, moved);
+    std::ranges::sort(chosen_);
+  }
+}
+
+std::string QpPage::next() {
+  std::string out;
+  while (out.empty() && family_ < kQpFamilies) {
+    const auto end = std::min(at_ + kPiece, chosen_.size());
+    const std::vector<std::size_t> part(chosen_.begin() + static_cast<std::ptrdiff_t>(at_), chosen_.begin() + static_cast<std::ptrdiff_t>(end));
+    const SharedSamples samples = qp_family(static_cast<QpFamily>(family_), *snapshot_, &part, QpDetail::with_process, wall_minus_boot_);
+    if (!samples->empty() && !std::exchange(headed_, true)) text_format::append_head(out, *kByFamily.at(family_));
+    append_lines(out, *samples);
+    at_ = end;
+    if (at_ < chosen_.size()) continue;
+    ++family_;
+    at_ = 0;
+    headed_ = false;
+  }
+  if (out.empty() && omitted_ > 0) {
+    text_format::append_head(out, kOmitted);
+    append_lines(out, std::array{sample(kOmitted, {}, static_cast<double>(std::exchange(omitted_, 0)))});
   }
   return out;
 }

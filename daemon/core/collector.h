@@ -17,7 +17,7 @@
 #include "core/counter_ledger.h"
 #include "core/error.h"
 #include "core/metric.h"
-#include "core/qp_record.h"
+#include "core/qp_counters.h"
 
 namespace qpscope {
 
@@ -40,15 +40,6 @@ class ReadErrors {
  private:
   std::map<Key, std::uint64_t> counts_;
 };
-
-// The counters of one queue pair alone.
-struct QpCounters {
-  QpKey key;
-  PortNum port;
-  Qpn qpn;
-  std::vector<std::pair<std::string, std::uint64_t>> totals;  // by the kernel's name
-};
-using SharedQpCounters = std::shared_ptr<const std::vector<QpCounters>>;
 
 // What one pass of one collector yields. A value that cannot be read is left out and counted in `errors`: absent is not zero.
 struct Reading {

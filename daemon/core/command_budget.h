@@ -6,7 +6,7 @@
 // of sampling. What one account has no room for goes to the others. A question is never cut into pieces: it may be asked while its account
 // is not overdrawn, and what it overdraws is waited for before the next.
 //
-// Thread-safe: the device's own thread and the reconcile thread share it.
+// Thread-safe: the device's two threads, which sample and reconcile, share it.
 #pragma once
 
 #include <array>

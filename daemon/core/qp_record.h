@@ -44,6 +44,7 @@ struct QpRecord {
   std::optional<std::uint32_t> remote_lid, traffic_class, path_mtu, timeout, retry_cnt, rnr_retry;
   std::optional<BootTime> created;  // empty: before the daemon
   BootTime changed;                 // last state change, or when first seen
+  BootTime asked;                   // when netlink was last asked about it, whatever it said; 0: never
 };
 
 // One entry of a netlink RES_QP_GET answer, in the table's terms.

@@ -68,7 +68,7 @@ void QpTable::erase(const QpRecord& record, bool evicted) {
 }
 
 void QpTable::bury(HolderKey id) {
-  if (dumps_running_ > 0 && tombstones_.size() < limit_) tombstones_.insert(id);
+  if (dumps_running_.contains(id.device) && tombstones_.size() < limit_) tombstones_.insert(id);
 }
 
 // The newcomer's own tenant pays first. Otherwise the biggest tenant loses its longest unchanged QPs, up to a 64th of the table
@@ -210,7 +210,7 @@ void QpTable::apply(const QpCallFailed& event) {
   ++version_;
 }
 
-void QpTable::dump_begins() { ++dumps_running_; }
+void QpTable::dump_begins(DeviceIndex device) { ++dumps_running_[device]; }
 
 namespace {
 
@@ -254,7 +254,10 @@ std::vector<QpRecord> QpTable::dump_ends(const QpDump& dump) {
       if (listed && record.changed < dump.began && record.created.value_or(BootTime{}) < dump.began) unseen.push_back(record);
     }
   }
-  if (--dumps_running_ == 0) tombstones_.clear();
+  if (const auto running = dumps_running_.find(dump.device); running != dumps_running_.end() && --running->second == 0) {
+    dumps_running_.erase(running);
+    std::erase_if(tombstones_, [&](const HolderKey& id) { return id.device == dump.device; });
+  }
   return unseen;
 }
 
@@ -262,6 +265,7 @@ void QpTable::refresh(QpKey key, const QpRow& row, BootTime asked) {
   const auto it = records_.find(key);
   if (it == records_.end()) return;
   QpRecord& record = it->second;
+  record.asked = std::max(record.asked, asked);
   if (record.type != row.type) return;                                                   // another QP's answer
   if (record.changed >= asked || record.created.value_or(BootTime{}) >= asked) return;  // the answer may be older than the event
   if (record.port.value == 0 && row.port.value != 0 && !is_special(record.type)) {
@@ -276,12 +280,17 @@ void QpTable::refresh(QpKey key, const QpRow& row, BootTime asked) {
   // Hardware moves a QP to ERR (retries exceeded, access error) without any modify call: netlink is how one learns of it.
   if (row.state && record.state != row.state) {
     if (record.state) {
+      if (*row.state == QpState::err) ++totals_.found_in_err[{key.device, record.port}];
       change_state(record, *row.state, asked);
     } else {
       record.state = row.state;
       ++version_;
     }
   }
+}
+
+void QpTable::note_asked(QpKey key, BootTime asked) {
+  if (const auto it = records_.find(key); it != records_.end()) it->second.asked = std::max(it->second.asked, asked);
 }
 
 bool QpTable::add(DeviceIndex device, const QpRow& row, std::shared_ptr<const Owner> owner, TenantId tenant, BootTime now, Why why) {
@@ -428,6 +437,30 @@ std::vector<QpRecord> QpTable::next_tracked(DeviceIndex device, QpKey from, std:
   std::ranges::partial_sort(found, found.begin() + static_cast<std::ptrdiff_t>(count), {}, rank);
   std::vector<QpRecord> out;
   for (std::size_t i = 0; i < count; ++i) out.push_back(*found[i]);
+  return out;
+}
+
+std::vector<QpRecord> QpTable::suspects(DeviceIndex device, std::span<const Suspicion> suspicions, std::size_t most) const {
+  constexpr double kRecent = 10;
+  using Rank = std::tuple<bool, bool, bool, QpSerial>;
+  std::vector<std::pair<Rank, const QpRecord*>> found;
+  for (const auto& [key, record] : records_) {
+    if (key.device != device || !record.tracked || record.state == QpState::err) continue;
+    BootTime at;  // of the last suspicion
+    bool tenant = false;
+    for (const Suspicion& one : suspicions) {
+      if (!one.whom.covers(record)) continue;
+      at = std::max(at, one.at);
+      tenant |= one.whom.tenant.has_value();
+    }
+    if (at <= record.asked || record.created.value_or(BootTime{}) >= at) continue;
+    const bool sends = record.state == QpState::rts || record.state == QpState::sqd || record.state == QpState::sqe;
+    found.emplace_back(Rank(!tenant, seconds(at, record.changed) < kRecent, !sends, key.serial), &record);
+  }
+  const std::size_t count = std::min(most, found.size());
+  std::ranges::partial_sort(found, found.begin() + static_cast<std::ptrdiff_t>(count));
+  std::vector<QpRecord> out;
+  for (std::size_t i = 0; i < count; ++i) out.push_back(*found[i].second);
   return out;
 }
 

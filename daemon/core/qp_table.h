@@ -22,6 +22,7 @@
 
 #include "core/event.h"
 #include "core/qp_record.h"
+#include "core/suspicion.h"
 
 namespace qpscope {
 
@@ -57,6 +58,7 @@ struct QpTotals {
   std::map<Transition, std::uint64_t> transitions;
   std::map<Failure, std::uint64_t> failures;
   std::map<DeviceIndex, Setup> setup;
+  std::map<std::pair<DeviceIndex, PortNum>, std::uint64_t> found_in_err;  // netlink said ERR where no event had
   std::uint64_t evicted = 0;            // not or no longer kept because the table was full
   std::uint64_t drift_table_only = 0;   // the table had a QP that the kernel did not
   std::uint64_t drift_kernel_only = 0;  // the kernel had a QP that the table did not
@@ -74,14 +76,15 @@ class QpTable {
   void apply(const QpCallFailed& event);
 
   // --- netlink
-  // Brackets a dump: QPs destroyed in between are remembered, so that a row read earlier does not raise the dead.
-  void dump_begins();
+  // Brackets a dump: the device's QPs destroyed in between are remembered, so that a row read earlier does not raise the dead.
+  void dump_begins(DeviceIndex device);
   // Some rows of a dump that runs, each row once: those that the table has no QP for.
   std::vector<QpRow> dump_goes_on(const QpDump& part);
   // The whole dump: the QPs that should have been in it; gone only if a single RES_QP_GET says ENOENT.
   std::vector<QpRecord> dump_ends(const QpDump& dump);
   // What one answer says of a QP asked for at `asked`: the state is adopted unless an event changed it since.
   void refresh(QpKey key, const QpRow& row, BootTime asked);
+  void note_asked(QpKey key, BootTime asked);  // and nothing came of it
   enum class Why : std::uint8_t {
     seed,   // it was there before the daemon
     found,  // without events a later dump is how a new QP shows, and how an old one is missed
@@ -128,6 +131,9 @@ class QpTable {
   std::vector<TenantId> tenants() const;  // those that have QPs, in any order
   // Up to `most` QPs of the device that netlink lists, in key order after `from`, starting again at the end.
   std::vector<QpRecord> next_tracked(DeviceIndex device, QpKey from, std::size_t most) const;
+  // Up to `most` QPs that netlink lists and one of `suspicions` is about: not known to be in ERR, there before it and not asked about
+  // since. Those of a tenant that is suspect itself come first, then those that can send; last come those that changed in the 10 s before it.
+  std::vector<QpRecord> suspects(DeviceIndex device, std::span<const Suspicion> suspicions, std::size_t most) const;
   // Up to `most` user QPs that the BPF side told of and that netlink can answer for, newest first.
   std::vector<QpRecord> newest_from_bpf(DeviceIndex device, std::size_t most) const;
 
@@ -161,8 +167,8 @@ class QpTable {
   std::unordered_map<DeviceIndex, std::unordered_set<QpKey, Hash>> countable_;  // not told yet; only QPs that are in records_
   std::unordered_map<TenantId, std::size_t> per_tenant_;
   std::unordered_map<DeviceIndex, std::size_t> tracked_;
-  std::unordered_set<HolderKey, Hash> tombstones_;  // destroyed while a dump runs
-  std::size_t dumps_running_ = 0;
+  std::unordered_set<HolderKey, Hash> tombstones_;  // destroyed while a dump of their device runs, which may hang
+  std::unordered_map<DeviceIndex, std::size_t> dumps_running_;
   std::unordered_map<DeviceIndex, std::uint64_t> events_;
   std::uint64_t next_seeded_ = 1;
   std::uint64_t generations_ = 0;

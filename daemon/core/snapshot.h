@@ -10,6 +10,7 @@
 
 #include "core/ids.h"
 #include "core/metric.h"
+#include "core/qp_counters.h"
 #include "core/qp_record.h"
 #include "core/tenant.h"
 
@@ -22,6 +23,7 @@ struct Snapshot {
   std::shared_ptr<const std::vector<QpRecord>> queue_pairs;  // by key
   std::shared_ptr<const std::vector<Tenant>> tenants;      // indexed by TenantId
   std::shared_ptr<const std::map<DeviceIndex, std::string>> devices;  // names by netlink index
+  std::map<QpKey, QpCounters> qp_counters;                 // of those that are alone in a counter set
 };
 
 // Where exporters take the newest snapshot from. Thread-safe; never blocks on hardware. Null until the first is published.

@@ -15,6 +15,23 @@ namespace qpscope::test {
 
 class FakeQpSource : public QpSource {
  public:
+  // What a thread holds of it.
+  std::unique_ptr<QpSource> session() {
+    class Session : public QpSource {
+     public:
+      explicit Session(FakeQpSource& kernel) : kernel_(kernel) {}
+      Result<std::vector<std::pair<DeviceIndex, std::string>>> devices() override { return kernel_.devices(); }
+      Result<std::unique_ptr<QpDumping>> dump(DeviceIndex device) override { return kernel_.dump(device); }
+      Result<QpRow> get(DeviceIndex device, PortNum port, QpType type, Qpn qpn) override { return kernel_.get(device, port, type, qpn); }
+      Result<std::uint32_t> count(DeviceIndex device) override { return kernel_.count(device); }
+      void close() override {}
+
+     private:
+      FakeQpSource& kernel_;
+    };
+    return std::make_unique<Session>(*this);
+  }
+
   // As in the kernel: a piece is read when the one before it is taken, and the position is a number in a list that changes.
   class Dumping : public QpDumping {
    public:
@@ -46,6 +63,7 @@ class FakeQpSource : public QpSource {
   std::size_t dumps = 0, gets = 0;
   std::map<std::string, Error> failing;  // by call: "devices", "dump", "get", "count"
   std::function<void()> during_dump;     // what happens on the host while a dump runs
+  std::function<void(std::uint32_t qpn)> on_get;
   std::function<void()> after_count;     // what happens between a count and its use
   std::size_t dump_breaks_off_after = ~std::size_t{0};
   std::size_t piece = 90;  // rows of a dump that come at once
@@ -70,6 +88,7 @@ class FakeQpSource : public QpSource {
   }
   Result<QpRow> get(DeviceIndex device, PortNum port, QpType type, Qpn qpn) override {
     ++gets;
+    if (on_get) on_get(qpn.value);
     if (failing.contains("get")) return std::unexpected(failing["get"]);
     const QpRow* row = find(device, qpn.value);
     // The kernel looks by restrack id: a special QP without a port is not found under a number that holds one.
@@ -83,6 +102,7 @@ class FakeQpSource : public QpSource {
     if (after_count) after_count();
     return answer;
   }
+  void close() override {}
 };
 
 }  // namespace qpscope::test

@@ -189,6 +189,9 @@ static int hang_store(void *what, char *line)
 
 	if (kstrtou32(line, 0, &value) || value > 2)
 		return -EINVAL;
+	/* Who waits goes on waiting, though other kinds may hang now. */
+	if (value == card->hang)
+		return 0;
 	/* Also from 1 to 2: who waits in one way is let go before others wait in the other. */
 	sim_end_hang(card);
 	WRITE_ONCE(card->hang, value);
@@ -292,13 +295,23 @@ static int sets_show(struct seq_file *out, void *what)
 	return 0;
 }
 
-static int qp_error_store(void *what, char *line)
+static int qp_fail(void *what, const char *line, bool silently)
 {
 	u32 qpn;
 
 	if (kstrtou32(line, 0, &qpn))
 		return -EINVAL;
-	return sim_qp_fail(what, qpn);
+	return sim_qp_fail(what, qpn, silently);
+}
+
+static int qp_error_store(void *what, char *line)
+{
+	return qp_fail(what, line, false);
+}
+
+static int qp_silent_error_store(void *what, char *line)
+{
+	return qp_fail(what, line, true);
 }
 
 static const struct text card_texts[] = {
@@ -312,6 +325,7 @@ static const struct text card_texts[] = {
 	{ "ledger", ledger_show, NULL },
 	{ "sets", sets_show, NULL },
 	{ "qp_error", NULL, qp_error_store },
+	{ "qp_silent_error", NULL, qp_silent_error_store },
 };
 
 static const struct text asked_text = { "all", asked_show, asked_store };

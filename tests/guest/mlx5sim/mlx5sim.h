@@ -204,7 +204,7 @@ int sim_process_mad(struct ib_device *ib, int flags, u32 port, const struct ib_w
 
 /* qp.c, verbs.c */
 extern const struct ib_device_ops sim_qp_ops, sim_verbs_ops;
-int sim_qp_fail(struct sim_card *card, u32 qpn);
+int sim_qp_fail(struct sim_card *card, u32 qpn, bool silently);
 struct sim_qp *sim_qp_find(struct sim_card *card, u32 qpn);
 
 /* sets.c */

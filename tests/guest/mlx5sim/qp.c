@@ -162,8 +162,8 @@ static int destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 	return 0;
 }
 
-/* The hardware gives a QP up: state ERR and the event that says so. */
-int sim_qp_fail(struct sim_card *card, u32 qpn)
+/* The hardware gives a QP up: state ERR and, unless silently, the event that says so. */
+int sim_qp_fail(struct sim_card *card, u32 qpn, bool silently)
 {
 	struct ib_event event = { .event = IB_EVENT_QP_FATAL };
 	struct sim_qp *qp;
@@ -179,7 +179,7 @@ int sim_qp_fail(struct sim_card *card, u32 qpn)
 	spin_unlock(&sim_lock);
 	event.device = qp->ib.device;
 	event.element.qp = &qp->ib;
-	if (qp->ib.event_handler)
+	if (!silently && qp->ib.event_handler)
 		qp->ib.event_handler(&event, qp->ib.qp_context);
 	err = 0;
 out:

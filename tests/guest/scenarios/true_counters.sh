@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # LIMIT: 360
 # The daemon over the look-alike of mlx5: totals equal what was set through wraps, SIGKILL, errors, hangs and a device that goes and
-# comes back; a device that hangs takes only itself away, and a new daemon starts while the old one's thread is still stuck.
+# comes back; a device that hangs takes only itself away, with its queue pairs, and a new daemon starts while the old one's thread is
+# still stuck.
 # shellcheck source=tests/guest/scenarios/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # shellcheck source=tests/guest/mlx5sim/ctl.sh
@@ -77,13 +78,32 @@ DAEMON_PID=
 wait_for 10 '! (exec 3<>"/dev/tcp/127.0.0.1/$PORT") 2>/dev/null' 'nobody listens: the stuck thread does not hold the port'
 # Whatever the new one asks of that device hangs too, netlink's questions for queue pairs among them.
 sim hang mlx5_0 uninterruptible hw_counters port_counters query_port query_qp
+"$QPSCOPE_BIN/qpscope-qp-hold" mlx5_1 20 >"$STATE/held" 2>&1 &
+holder=$!
+wait_for 30 'grep -q ^held "$STATE/held"' '20 queue pairs of the other device, from before the daemon'
 start_daemon
 grep -q '^State:.*[DZ]' "/proc/$old/status" || die "the old daemon is not stuck: $(grep State "/proc/$old/status")"
 total_is mlx5_1 packet_seq_err 77
+wait_for 10 '[[ $(metric qpscope_queue_pairs "device=\"mlx5_1\",type=\"RC\",state=\"RTS\"") -eq 20 ]]' 'netlink has told of them'
+! metric qpscope_queue_pairs 'device="mlx5_0"' >/dev/null || die 'the device that hangs has answered'
+sim set mlx5_1 qp_silent_error "$(cut -d' ' -f10 "$STATE/held")"
+sim count mlx5_1/1 req_transport_retries_exceeded 1
+wait_for 10 '[[ $(metric qpscope_queue_pairs_found_in_err_total "device=\"mlx5_1\"") -eq 1 ]]' 'the one that died silently is found'
+
+say '-- SIGTERM while a thread is stuck in netlink: it is named'
+older=$DAEMON_PID
+kill -TERM "$older"
+wait_for 10 'grep -q "mlx5_0: its netlink reader is stuck" "$OUT/daemon.log"' 'the log names the thread that is left behind'
+DAEMON_PID=
+wait_for 10 '! (exec 3<>"/dev/tcp/127.0.0.1/$PORT") 2>/dev/null' 'nobody listens'
+start_daemon
 sim hang mlx5_0 no
 wait_for 20 'hw_total mlx5_0 packet_seq_err >/dev/null' 'the device is read again'
 total_is mlx5_0 packet_seq_err $truth
-wait "$old" 2>/dev/null || true
+wait_for 20 'metric qpscope_queue_pairs "device=\"mlx5_0\"" >/dev/null' 'and its queue pairs are known'
+wait "$old" "$older" 2>/dev/null || true
+kill "$holder"
+wait "$holder" || true
 
 say '-- a device goes and comes back: its totals go on'
 sim remove mlx5_0

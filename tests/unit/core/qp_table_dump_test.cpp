@@ -16,7 +16,7 @@ const QpRecord* holder(const QpTable& table, std::uint32_t qpn) { return table.h
 
 TEST_CASE("a seed: rows nobody told of are offered once each", "[core.qp_table_dump]") {
   QpTable table(100);
-  table.dump_begins();
+  table.dump_begins(kDev);
   const auto verdict = dump(table, 10, {row(17), row(18), row(17)});  // a dump repeats rows
   REQUIRE(verdict.unknown.size() == 2);
   CHECK(verdict.unseen.empty());
@@ -36,14 +36,14 @@ TEST_CASE("a row read before its queue pair's destroy does not raise the dead", 
   QpTable table(100);
   create(table, {.serial = 1, .qpn = 17}, 5);
   seed(table, row(18), 5);
-  table.dump_begins();
+  table.dump_begins(kDev);
   destroy(table, {.serial = 1, .qpn = 17}, 20);
   destroy(table, {.serial = 0, .qpn = 18}, 20);
   destroy(table, {.serial = 0, .qpn = 19}, 20);  // older than the probes, and this dump would have been its first mention
   CHECK(dump(table, 10, {row(17), row(18), row(19)}).unknown.empty());
   CHECK(table.size() == 0);
   SECTION("the next dump is not bound by that") {
-    table.dump_begins();
+    table.dump_begins(kDev);
     CHECK(dump(table, 30, {row(17)}).unknown.size() == 1);
   }
 }
@@ -51,14 +51,14 @@ TEST_CASE("a row read before its queue pair's destroy does not raise the dead", 
 TEST_CASE("a number that died on one device says nothing about another's", "[core.qp_table_dump]") {
   QpTable table(100);
   create(table, {.serial = 1, .qpn = 17, .device = kOtherDev}, 5);
-  table.dump_begins();
+  table.dump_begins(kDev);
   destroy(table, {.serial = 1, .qpn = 17, .device = kOtherDev}, 20);
   CHECK(dump(table, 10, {row(17)}).unknown.size() == 1);
 }
 
 TEST_CASE("queue pairs created while the dump ran are neither unknown nor unseen", "[core.qp_table_dump]") {
   QpTable table(100);
-  table.dump_begins();
+  table.dump_begins(kDev);
   create(table, {.serial = 1, .qpn = 17}, 20);
   create(table, {.serial = 2, .qpn = 18}, 20);
   const auto verdict = dump(table, 10, {row(17, QpState::reset)});
@@ -73,7 +73,7 @@ TEST_CASE("unseen are those that should have been there; a dump removes nothing"
   create(table, {.serial = 2, .qpn = 18}, 5);
   create(table, {.serial = 3, .qpn = 0, .type = QpType::driver, .tracked = false}, 5);
   create(table, {.serial = 4, .qpn = 17, .device = kOtherDev}, 5);
-  table.dump_begins();
+  table.dump_begins(kDev);
   const auto verdict = dump(table, 10, {row(17)});
   REQUIRE(verdict.unseen.size() == 1);
   CHECK(verdict.unseen[0].key.serial.value == 2);
@@ -84,7 +84,7 @@ TEST_CASE("unseen are those that should have been there; a dump removes nothing"
 TEST_CASE("a dump that broke off tells of what it has and of nothing else", "[core.qp_table_dump]") {
   QpTable table(100);
   for (std::uint32_t n = 0; n < 50; ++n) create(table, {.serial = n + 1, .qpn = 100 + n}, 5);
-  table.dump_begins();
+  table.dump_begins(kDev);
   const auto verdict = dump(table, 10, {row(100), row(17)}, false);
   CHECK(verdict.unknown.size() == 1);
   CHECK(verdict.unseen.empty());
@@ -215,11 +215,26 @@ TEST_CASE("without events a number with another type or creator is another queue
   seed(table, row(17), 5);
   seed(table, row(18), 5);
   seed(table, row(19), 5);
-  table.dump_begins();
+  table.dump_begins(kDev);
   QpRow dead_creator = row(19);
   dead_creator.tid = {};  // unknown is not another
   const auto verdict = dump(table, 10, {row(17, QpState::rts, QpType::ud), row(18, QpState::rts, QpType::rc, 1, 222), dead_creator});
   CHECK(verdict.unknown.size() == 2);
   CHECK(of(table.totals().destroyed) == 2);
   CHECK(holder(table, 19));
+}
+
+TEST_CASE("a dump of one device that never ends hides nothing of another", "[core.qp_table_dump]") {
+  QpTable table(100);
+  table.dump_begins(kDev);  // and hangs
+  seed(table, row(17), 1);
+  const QpRow other = row(18);
+  table.add(kOtherDev, other, owner_of_thread(1), 0, {1}, QpTable::Why::seed);
+  destroy(table, {.serial = 0, .qpn = 17, .port = 1}, 5);
+  destroy(table, {.serial = 0, .qpn = 18, .port = 1, .device = kOtherDev}, 5);
+  // Their numbers are given out again, and the creates are lost.
+  table.dump_begins(kOtherDev);
+  CHECK(table.dump_goes_on({.device = kOtherDev, .began = {10}, .complete = true, .rows = {other}}).size() == 1);
+  table.dump_ends({.device = kOtherDev, .began = {10}, .complete = true, .rows = {other}});
+  CHECK(table.dump_goes_on({.device = kDev, .began = {1}, .complete = true, .rows = {row(17)}}).empty());  // read before it was destroyed
 }

@@ -19,7 +19,7 @@ class RandomHost {
 
   // Queue pairs older than the daemon: the first dump shows them, events know them by number until they are found.
   void seed_some() {
-    table.dump_begins();
+    table.dump_begins(kDev);
     std::vector<QpRow> rows;
     for (std::uint32_t qpn = 1; qpn <= 8; ++qpn) {
       rows.push_back(row(qpn));
@@ -190,7 +190,7 @@ TEST_CASE("any events in any order leave the totals and the table consistent", "
         table.attribute(who.key(), owner_of_thread(1), tenant);
         break;
       case 10: {
-        table.dump_begins();
+        table.dump_begins(kDev);
         destroy(table, who, now);
         const auto verdict = dump(table, now, {row(who.qpn), row(static_cast<std::uint32_t>(random() % 25), QpState::err)}, random() % 2);
         for (const QpRow& one : verdict.unknown) seed(table, one, now, random() % 2 ? QpTable::Why::seed : QpTable::Why::drift);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reconciler.h"
+#include "reconcilers.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <deque>
@@ -27,22 +28,36 @@ struct Bench {
   std::uint64_t serial = 0, lost = 0;
   std::map<std::string, std::shared_ptr<CommandBudget>> budgets;
   std::string unwatched;
-  Reconciler reconciler;
+  Suspicions suspicions;
+  struct Dead {
+    std::string device;
+    std::uint32_t qpn;
+    double waited;  // since the suspicion; -1: there was none
+  };
+  std::vector<Dead> dead;
+  Reconcilers reconcilers;
 
   explicit Bench(ReconcileOptions options = {.interval_seconds = 600, .blind_interval_seconds = 15, .polls_per_tick = 4}, double per_second = 0)
-      : reconciler(kernel, table, mutex, self_check, options,
-                   {.now = clock.fn(),
-                    .drain = [this] { drain(); },
-                    .attribute = [](const QpRow& one) { return std::pair(owner_of_thread(one.tid.value), TenantId{1}); },
-                    .events_on = [this] { return events; },
-                    .events_lost = [this] { return lost; },
-                    .watched = [this](const std::string& device) { return device != unwatched; },
-                    .budget =
-                        [this, per_second](const std::string& device) {
-                          auto& budget = budgets[device];
-                          if (!budget) budget = std::make_shared<CommandBudget>(per_second);
-                          return budget;
-                        }}) {
+      : reconcilers(table, mutex, self_check, options,
+                    {.now = clock.fn(),
+                     .drain = [this] { drain(); },
+                     .attribute = [](const QpRow& one) { return std::pair(owner_of_thread(one.tid.value), TenantId{1}); },
+                     .events_on = [this] { return events; },
+                     .events_lost = [this] { return lost; },
+                     .suspicions = [this](const std::string& device) { return suspicions.take(device); },
+                     .found_dead =
+                         [this](const std::string& device, const QpRecord& before, BootTime asked, std::optional<BootTime> suspected) {
+                           dead.push_back({device, before.qpn.value, suspected ? seconds(asked, *suspected) : -1});
+                         }},
+                    {.source = [this] { return kernel.session(); },
+                     .watched = [this](const std::string& device) { return device != unwatched; },
+                     .budget =
+                         [this, per_second](const std::string& device) {
+                           auto& budget = budgets[device];
+                           if (!budget) budget = std::make_shared<CommandBudget>(per_second);
+                           return budget;
+                         },
+                     .ticked = [] {}}) {
     kernel.names[kDev] = "mlx5_0";
   }
 
@@ -63,7 +78,7 @@ struct Bench {
   }
   Result<> tick(double seconds = 1) {
     clock.pass(seconds);
-    return reconciler.tick();
+    return reconcilers.pass();
   }
   void ticks(int n) {
     for (int i = 0; i < n; ++i) CHECK(tick());
@@ -82,9 +97,9 @@ TEST_CASE("seed: one dump when the device appears, then none", "[daemon.reconcil
   CHECK(b.table.size() == 30);
   CHECK(of(b.table.totals().seeded) == 30);
   CHECK(b.table.all()[0].tenant == 1);
-  CHECK(b.reconciler.devices() == std::map<DeviceIndex, std::string>{{kDev, "mlx5_0"}, {kOtherDev, "mlx5_1"}});
+  CHECK(b.reconcilers.devices() == std::map<DeviceIndex, std::string>{{kDev, "mlx5_0"}, {kOtherDev, "mlx5_1"}});
   CHECK(b.budgets.at("mlx5_0")->spent() == 30);
-  CHECK(b.reconciler.seeded());
+  CHECK(b.reconcilers.seeded());
   b.ticks(100);
   CHECK(b.kernel.dumps == 2);
   CHECK(b.drift() == 0);
@@ -255,7 +270,7 @@ TEST_CASE("a device goes with its queue pairs and comes back as a new one", "[da
   b.kernel.names.clear();
   CHECK(b.tick());
   CHECK(b.table.size() == 0);
-  CHECK(b.reconciler.devices().empty());
+  CHECK(b.reconcilers.devices().empty());
   b.kernel.names[{9}] = "mlx5_0";
   b.kernel.rows[{9}].push_back(row(17));
   CHECK(b.tick());
@@ -263,7 +278,7 @@ TEST_CASE("a device goes with its queue pairs and comes back as a new one", "[da
   CHECK(b.table.tracked({9}) == 1);
   b.kernel.names[{9}] = "renamed";
   CHECK(b.tick());
-  CHECK(b.reconciler.devices().at({9}) == "renamed");
+  CHECK(b.reconcilers.devices().at({9}) == "renamed");
   CHECK(b.table.tracked({9}) == 1);
 }
 
@@ -275,7 +290,7 @@ TEST_CASE("errors of netlink leave everything as it was", "[daemon.reconciler]")
   for (int i = 0; i < 20; ++i) CHECK_FALSE(b.tick(100));
   CHECK(b.table.size() == 5);
   CHECK(b.drift() == 0);
-  CHECK(b.reconciler.devices().size() == 1);
+  CHECK(b.reconcilers.devices().size() == 1);
   b.kernel.failing.clear();
   b.ticks(20);
   CHECK(b.table.size() == 5);
@@ -305,7 +320,7 @@ TEST_CASE("reseed: everything is asked for again and nothing is counted twice", 
     b.table.drop_bpf();
   }
   b.events = false;
-  b.reconciler.reseed();
+  b.reconcilers.reseed();
   CHECK(b.tick());
   CHECK(b.kernel.dumps == 2);
   CHECK(b.table.size() == 2);
@@ -362,9 +377,9 @@ TEST_CASE("a seed of thousands goes on by the piece, within the budget; another 
   CHECK(b.tick());
   CHECK(b.table.tracked(kOtherDev) == 1);
   CHECK(b.table.tracked(kDev) == 90);  // what has been read is known at once
-  CHECK_FALSE(b.reconciler.seeded());
+  CHECK_FALSE(b.reconcilers.seeded());
   int seconds = 1;
-  for (std::uint64_t before = b.budgets.at("mlx5_0")->spent(); !b.reconciler.seeded() && seconds < 300; ++seconds) {
+  for (std::uint64_t before = b.budgets.at("mlx5_0")->spent(); !b.reconcilers.seeded() && seconds < 300; ++seconds) {
     CHECK(b.tick());
     const std::uint64_t spent = b.budgets.at("mlx5_0")->spent();
     CHECK(spent - before <= 180);  // what was saved up, at most one piece more
@@ -398,7 +413,7 @@ TEST_CASE("churn while a seed goes on: what died stays dead, what was made is no
     }
     REQUIRE(b.tick());
   }
-  REQUIRE(b.reconciler.seeded());
+  REQUIRE(b.reconcilers.seeded());
   b.drain();
   CHECK(b.table.tracked(kDev) <= 1000);  // what the kernel's dump skipped is not known yet, but nothing is there that should not be
   b.ticks(60);
@@ -432,21 +447,21 @@ TEST_CASE("a device goes while it is dumped, and a dump is given up at the end",
   Bench b({.interval_seconds = 600, .blind_interval_seconds = 15, .polls_per_tick = 20}, 100);
   for (std::uint32_t qpn = 1; qpn <= 500; ++qpn) b.kernel.rows[kDev].push_back(row(qpn));
   CHECK(b.tick());
-  REQUIRE_FALSE(b.reconciler.seeded());
+  REQUIRE_FALSE(b.reconcilers.seeded());
   SECTION("the device goes") {
     b.kernel.names.clear();
     CHECK(b.tick());
     CHECK(b.table.size() == 0);
-    CHECK(b.reconciler.seeded());
+    CHECK(b.reconcilers.seeded());
   }
   SECTION("reseed") {
-    b.reconciler.reseed();
+    b.reconcilers.reseed();
     b.ticks(20);
-    CHECK(b.reconciler.seeded());
+    CHECK(b.reconcilers.seeded());
     CHECK(b.table.size() == 500);
     CHECK(b.kernel.dumps == 2);
   }
-  SECTION("the end") { b.reconciler.close(); }
+  SECTION("the end") { b.reconcilers.stop(1); }
 }
 
 TEST_CASE("a device that the configuration leaves out is not asked for anything", "[daemon.reconciler]") {
@@ -455,5 +470,188 @@ TEST_CASE("a device that the configuration leaves out is not asked for anything"
   b.kernel.rows[kDev].push_back(row(17));
   b.ticks(5);
   CHECK(b.kernel.dumps + b.kernel.gets == 0);
-  CHECK(b.reconciler.devices().empty());
+  CHECK(b.reconcilers.devices().empty());
+}
+
+namespace {
+
+// As many QPs in RTS as one likes, of two tenants in turn, on two ports in turn, made long ago.
+struct Crowd {
+  Bench b;
+  std::vector<Who> all;
+  std::map<std::uint32_t, int> asked;  // gets by QPN, since counting began
+
+  Crowd(std::uint32_t count, ReconcileOptions options, double per_second) : b(options, per_second) {
+    for (std::uint32_t n = 1; n <= count; ++n) {
+      const Who who{.serial = ++b.serial, .qpn = 1000 + n, .port = 1 + n % 2};
+      b.kernel.rows[kDev].push_back(row(who.qpn, QpState::rts, QpType::rc, who.port));
+      create(b.table, who, b.now(), TenantId{2 + n / 2 % 2});
+      modify(b.table, who, QpState::rts, b.now());
+      all.push_back(who);
+    }
+    b.clock.pass(100);
+    b.ticks(static_cast<int>(count) / 10 + 5);  // the seed, and the budget is saved up again
+    b.dead.clear();
+    b.kernel.on_get = [this](std::uint32_t qpn) { ++asked[qpn]; };
+  }
+  void kill(std::uint32_t qpn) { b.kernel.find(kDev, qpn)->state = QpState::err; }
+  void suspect(Suspect whom) { b.suspicions.add("mlx5_0", whom, BootTime{b.now()}); }
+};
+
+}  // namespace
+
+TEST_CASE("suspects: found within seconds where the sweep needs minutes, within the budget", "[daemon.reconciler]") {
+  Crowd c(2000, {.interval_seconds = 600, .blind_interval_seconds = 15, .polls_per_tick = 2}, 100);
+  Bench& b = c.b;
+  for (const std::uint32_t qpn : {1801, 1803, 1805}) c.kill(qpn);  // port 2, tenant 2
+  for (int i = 0; i < 20; ++i) CHECK(b.tick());
+  CHECK(b.dead.empty());  // the sweep would need up to 1000 s
+  const std::uint64_t before = b.budgets.at("mlx5_0")->spent();
+  c.asked.clear();
+  c.suspect({.port = {2}, .tenant = std::nullopt});
+  int ticks = 0;
+  while (b.dead.size() < 3 && ticks < 100) {
+    CHECK(b.tick());
+    ++ticks;
+  }
+  REQUIRE(b.dead.size() == 3);
+  CHECK(ticks <= 1000 / 78 + 1);  // of 90 a second an eighth is the sweep's
+  for (const Bench::Dead& dead : b.dead) {
+    CHECK(dead.device == "mlx5_0");
+    CHECK(dead.waited > 0);
+    CHECK(dead.waited <= ticks + 0.1);
+  }
+  CHECK(b.budgets.at("mlx5_0")->spent() - before <= 100 * static_cast<std::uint64_t>(ticks));
+  CHECK(transitions(b.table, QpState::rts, QpState::err) == 3);
+  CHECK(b.table.totals().found_in_err.at({kDev, PortNum{2}}) == 3);
+  for (const auto& [qpn, times] : c.asked) CHECK(times <= 2);  // once as a suspect, once in the sweep
+}
+
+TEST_CASE("a false alarm costs one question of each suspect, and nobody else is asked", "[daemon.reconciler]") {
+  Crowd c(400, {.interval_seconds = 600, .blind_interval_seconds = 15, .polls_per_tick = 1}, 0);
+  Bench& b = c.b;
+  Suspect whom{.port = {2}, .tenant = std::nullopt};
+  std::size_t suspects = 200;
+  SECTION("a port") {}
+  SECTION("a tenant") { whom = {.port = {}, .tenant = TenantId{3}}; }
+  SECTION("a tenant's part of a port") {
+    whom = {.port = {2}, .tenant = TenantId{3}};
+    suspects = 100;
+  }
+  SECTION("the same suspect many times over") {
+    for (int i = 0; i < 1000; ++i) c.suspect(whom);
+  }
+  c.asked.clear();
+  c.suspect(whom);
+  b.ticks(20);
+  std::size_t gets = 0, of_suspects = 0;
+  for (const auto& [qpn, times] : c.asked) {
+    gets += static_cast<std::size_t>(times);
+    of_suspects += whom.covers(*b.table.holder(kDev, QpType::rc, {qpn}, {1})) ? 1 : 0;
+  }
+  CHECK(of_suspects == suspects);
+  CHECK(gets == suspects + 20);  // the sweep goes on beside
+  CHECK(b.dead.empty());
+  CHECK(b.table.totals().found_in_err.empty());
+}
+
+TEST_CASE("suspects: those that can send first, those that changed a moment ago last, the dead and the younger not at all", "[daemon.reconciler]") {
+  QpTable table(100);
+  const std::uint64_t now = 1000 * kSecond;
+  const auto in = [&](std::uint64_t serial, QpState state, std::uint64_t created, std::uint64_t changed) {
+    const Who who{.serial = serial, .qpn = static_cast<std::uint32_t>(serial), .port = 1};
+    create(table, who, created);
+    modify(table, who, state, changed);
+  };
+  in(1, QpState::rts, now - kSecond, now - kSecond);            // just got there
+  in(2, QpState::rtr, now - 100 * kSecond, now - 90 * kSecond);
+  in(3, QpState::err, now - 100 * kSecond, now - 90 * kSecond);
+  in(4, QpState::sqd, now - 100 * kSecond, now - 90 * kSecond);
+  in(5, QpState::rts, now - 100 * kSecond, now - 90 * kSecond);
+  in(6, QpState::rts, now + kSecond, now + kSecond);            // younger than the error
+  in(7, QpState::rts, now - 100 * kSecond, now - 90 * kSecond);
+  table.note_asked({kDev, {7}}, {now + 1});                     // answered since
+  const Suspicion port{.whom = {.port = {1}, .tenant = std::nullopt}, .at = {now}};
+  const auto order = [&](std::size_t most) {
+    std::vector<std::uint32_t> out;
+    for (const QpRecord& one : table.suspects(kDev, {&port, 1}, most)) out.push_back(one.qpn.value);
+    return out;
+  };
+  CHECK(order(100) == std::vector<std::uint32_t>{4, 5, 2, 1});
+  CHECK(order(2) == std::vector<std::uint32_t>{4, 5});
+  CHECK(table.suspects(kOtherDev, {&port, 1}, 100).empty());
+  table.attribute({kDev, {2}}, owner_of_thread(1), TenantId{9});
+  const std::array both{port, Suspicion{.whom = {.port = {1}, .tenant = TenantId{9}}, .at = {now}}};
+  CHECK(table.suspects(kDev, both, 1).front().qpn == Qpn{2});
+}
+
+TEST_CASE("errors that never end stop neither the sweep nor a dump, and leave no suspect out", "[daemon.reconciler]") {
+  Crowd c(1000, {.interval_seconds = 600, .blind_interval_seconds = 15, .polls_per_tick = 20}, 100);
+  Bench& b = c.b;
+  c.asked.clear();
+  for (int i = 0; i < 60; ++i) {
+    c.suspect({.port = {1}, .tenant = std::nullopt});
+    CHECK(b.tick());
+  }
+  std::size_t of_port_2 = 0;
+  for (const Who& who : c.all) {
+    if (who.port == 1) CHECK(c.asked[who.qpn] >= 4);
+    of_port_2 += who.port == 2 && c.asked[who.qpn] > 0 ? 1 : 0;
+  }
+  CHECK(of_port_2 > 100);
+  b.reconcilers.reseed();
+  const std::size_t dumps = b.kernel.dumps;
+  int ticks = 0;
+  for (; !b.reconcilers.seeded() && ticks < 100; ++ticks) {
+    c.suspect({.port = {1}, .tenant = std::nullopt});
+    CHECK(b.tick());
+  }
+  CHECK(b.kernel.dumps == dumps + 1);
+  CHECK(ticks < 40);
+}
+
+TEST_CASE("a suspect that nobody can answer for is asked once", "[daemon.reconciler]") {
+  Crowd c(10, {.interval_seconds = 600, .blind_interval_seconds = 15, .polls_per_tick = 1}, 0);
+  Bench& b = c.b;
+  b.kernel.failing["get"] = io_error("get", EAGAIN);
+  c.suspect({});
+  c.asked.clear();
+  b.ticks(5);
+  int gets = 0;
+  for (const auto& [qpn, times] : c.asked) gets += times;
+  CHECK(gets == 10 + 5);
+}
+
+TEST_CASE("no polls: suspects are not asked about either", "[daemon.reconciler]") {
+  Crowd c(10, {.interval_seconds = 600, .blind_interval_seconds = 15, .polls_per_tick = 0}, 0);
+  c.suspect({});
+  c.b.ticks(5);
+  CHECK(c.asked.empty());
+}
+
+TEST_CASE("without BPF a queue pair in ERR is told of only if it was suspect", "[daemon.reconciler]") {
+  Crowd c(20, {.interval_seconds = 600, .blind_interval_seconds = 600, .polls_per_tick = 20}, 0);
+  Bench& b = c.b;
+  b.events = false;
+  c.kill(1003);
+  b.ticks(3);
+  CHECK(b.dead.empty());
+  CHECK(transitions(b.table, QpState::rts, QpState::err) == 1);
+  c.kill(1005);
+  c.suspect({});
+  b.ticks(3);
+  REQUIRE(b.dead.size() == 1);
+  CHECK(b.dead[0].qpn == 1005);
+}
+
+TEST_CASE("a queue pair that its owner moved to ERR is none that was found there", "[daemon.reconciler]") {
+  Crowd c(20, {.interval_seconds = 600, .blind_interval_seconds = 600, .polls_per_tick = 20}, 0);
+  Bench& b = c.b;
+  c.kill(1003);
+  b.ring.push_back([&, at = b.now()] { modify(b.table, c.all[2], QpState::err, at); });
+  c.suspect({});
+  b.ticks(3);
+  CHECK(b.dead.empty());
+  CHECK(b.table.totals().found_in_err.empty());
+  CHECK(transitions(b.table, QpState::rts, QpState::err) == 1);
 }

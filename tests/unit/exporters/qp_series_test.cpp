@@ -79,6 +79,27 @@ TEST_CASE("a queue pair in ERR takes a slot that was held for 15 minutes, from a
   CHECK(serials(slots, all, 911) == std::set<std::uint64_t>{1, 3});
 }
 
+TEST_CASE("those whose own counters moved come after those in ERR, and before the longest-lived", "[exporters.qp_series]") {
+  auto all = records(1, 6);
+  all[5].state = QpState::err;
+  const OwnCountersMoved moved = [](const QpRecord& qp) { return qp.key.serial.value == 4 || qp.key.serial.value == 5; };
+  const auto chosen = [&](QpSlots& slots, double at, const OwnCountersMoved& who = {}) {
+    std::set<std::uint64_t> out;
+    for (const std::size_t i : slots.choose(all, {static_cast<std::uint64_t>(at * 1e9)}, who)) out.insert(all.at(i).key.serial.value);
+    return out;
+  };
+  QpSlots fresh(4);
+  CHECK(chosen(fresh, 10, moved) == std::set<std::uint64_t>{1, 4, 5, 6});
+  QpSlots held(3);
+  CHECK(chosen(held, 10) == std::set<std::uint64_t>{1, 2, 6});
+  CHECK(chosen(held, 900, moved) == std::set<std::uint64_t>{1, 2, 6});  // 15 minutes are not over
+  CHECK(chosen(held, 911, moved) == std::set<std::uint64_t>{4, 5, 6});  // never from one in ERR
+  all[0].state = all[1].state = QpState::err;
+  CHECK(chosen(held, 1800, moved) == std::set<std::uint64_t>{4, 5, 6});
+  CHECK(chosen(held, 1820, moved) == std::set<std::uint64_t>{1, 2, 6});  // ERR goes before
+  CHECK(chosen(held, 9999, moved) == std::set<std::uint64_t>{1, 2, 6});
+}
+
 TEST_CASE("at most 20 new ones a minute once the slots are taken", "[exporters.qp_series]") {
   QpSlots slots(100);
   const auto before = serials(slots, records(1, 100), 0);
@@ -168,4 +189,59 @@ TEST_CASE("state and time of the chosen ones only", "[exporters.qp_series]") {
   CHECK(std::get<double>(state->at(0).value) == 6);
   const auto change = qp_family(QpFamily::state_change, snapshot, &chosen, QpDetail::plain, 1000);
   CHECK(std::get<double>(change->at(0).value) == Approx(1002));
+}
+
+namespace {
+
+std::string whole(QpPage page, std::size_t* largest = nullptr) {
+  std::string out;
+  for (std::string piece; !(piece = page.next()).empty();) {
+    out += piece;
+    if (largest) *largest = std::max(*largest, piece.size());
+  }
+  return out;
+}
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t out = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++out;
+  return out;
+}
+std::shared_ptr<const Snapshot> shared(std::vector<QpRecord> all) { return std::make_shared<const Snapshot>(snapshot_of(std::move(all))); }
+
+}  // namespace
+
+TEST_CASE("the page of all queue pairs comes by the piece, with one head for each family", "[exporters.qp_series]") {
+  std::size_t largest = 0;
+  const std::string text = whole(QpPage(shared(records(1, 10'000)), 0), &largest);
+  CHECK(largest < 256 << 10);
+  CHECK(count(text, "# HELP qpscope_qp_info ") == 1);
+  CHECK(count(text, "# TYPE qpscope_qp_state gauge") == 1);
+  CHECK(count(text, "\nqpscope_qp_info{") == 10'000);
+  CHECK(count(text, "\nqpscope_qp_state{") == 10'000);
+  CHECK(count(text, "\nqpscope_qp_state_change_timestamp_seconds{") == 10'000);
+  CHECK(count(text, ",pid=\"42\",comm=\"job\"}") == 10'000);
+  CHECK(count(text, "qpscope_queue_pairs_omitted") == 0);
+}
+
+TEST_CASE("more than the page holds: those in ERR are on it, and it says how many are not", "[exporters.qp_series]") {
+  auto all = records(1, QpPage::kMost + 100);
+  all.back().state = QpState::err;
+  const std::string text = whole(QpPage(shared(std::move(all)), 0));
+  CHECK(count(text, "\nqpscope_qp_info{") == QpPage::kMost);
+  CHECK(count(text, "qpn=\"20100\"") == 3);
+  CHECK(count(text, "qpn=\"20099\"") == 0);
+  CHECK(text.ends_with("\nqpscope_queue_pairs_omitted 100\n"));
+}
+
+TEST_CASE("no queue pairs, no heads; hostile names are made safe; what reads alike is there once", "[exporters.qp_series]") {
+  CHECK(count(whole(QpPage(shared({}), 0)), "qpscope_qp_") == 0);
+  CHECK(count(whole(QpPage(std::make_shared<const Snapshot>(), 0)), "qpscope_qp_") == 0);
+  auto all = records(kSeeded | 1, 2);
+  Owner owner = *all[0].owner;
+  owner.comm = "a\nb\xff";
+  all[0].owner = std::make_shared<const Owner>(owner);
+  all[1].qpn = all[0].qpn;
+  const std::string text = whole(QpPage(shared(all), 0));
+  CHECK(count(text, "\nqpscope_qp_info{") == 1);
+  CHECK(count(text, "comm=\"a\\\\x0Ab\\\\xFF\"") + count(text, "comm=\"a\\\\x0ab\\\\xff\"") == 1);
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "error_watch.h"
+
+#include <catch2/catch.hpp>
+
+#include "collectors/vocabulary.h"
+
+using namespace qpscope;
+
+namespace {
+
+SharedSamples page(std::initializer_list<std::pair<const char*, double>> counters, const char* device = "mlx5_0", const char* driver = "mlx5_core") {
+  SampleList out;
+  for (const auto& [name, value] : counters) out.push_back(canonical_sample(*hw_counter_meaning(driver, name), device, "1", value));
+  return std::make_shared<const SampleList>(std::move(out));
+}
+std::vector<Suspicion> look(ErrorWatch& watch, std::initializer_list<SharedSamples> lists, std::uint64_t at) {
+  Suspicions found;
+  const std::vector<SharedSamples> all(lists);
+  watch.look(all, {at}, found);
+  return found.take("mlx5_0");
+}
+
+}  // namespace
+
+TEST_CASE("completion errors that grow make their port suspect", "[daemon.error_watch]") {
+  ErrorWatch watch;
+  CHECK(look(watch, {page({{"req_transport_retries_exceeded", 7}, {"resp_remote_access_errors", 1}})}, 10).empty());  // the first sight
+  CHECK(look(watch, {page({{"req_transport_retries_exceeded", 7}, {"resp_remote_access_errors", 1}})}, 11).empty());
+  const auto grown = look(watch, {page({{"req_transport_retries_exceeded", 7}, {"resp_remote_access_errors", 2}})}, 12);
+  REQUIRE(grown.size() == 1);
+  CHECK(grown[0].whom == Suspect{.port = {1}, .tenant = std::nullopt});
+  CHECK(grown[0].at == BootTime{12});
+  CHECK(look(watch, {page({{"req_transport_retries_exceeded", 7}, {"resp_remote_access_errors", 2}})}, 13).empty());
+  CHECK(look(watch, {page({{"req_transport_retries_exceeded", 8}, {"resp_remote_access_errors", 3}})}, 14).size() == 1);
+}
+
+TEST_CASE("a device whose samples are missing for a while is compared with what it had before", "[daemon.error_watch]") {
+  ErrorWatch watch;
+  look(watch, {page({{"req_rnr_retries_exceeded", 1}})}, 10);
+  look(watch, {page({{"req_rnr_retries_exceeded", 1}}, "mlx5_1")}, 11);
+  CHECK(look(watch, {page({{"req_rnr_retries_exceeded", 2}})}, 12).size() == 1);
+}
+
+TEST_CASE("other counters are no reason, flushed work requests neither; soft-RoCE's own are", "[daemon.error_watch]") {
+  ErrorWatch watch;
+  look(watch, {page({{"packet_seq_err", 1}, {"req_cqe_flush_error", 1}})}, 10);
+  CHECK(look(watch, {page({{"packet_seq_err", 2}, {"req_cqe_flush_error", 2}})}, 11).empty());
+  look(watch, {page({{"retry_exceeded_err", 1}}, "mlx5_0", "rdma_rxe")}, 12);
+  CHECK(look(watch, {page({{"retry_exceeded_err", 2}}, "mlx5_0", "rdma_rxe")}, 13).size() == 1);
+}
+
+TEST_CASE("ever new series do not grow the watch", "[daemon.error_watch]") {
+  ErrorWatch watch;
+  for (std::size_t n = 0; n < ErrorWatch::kMost + 10; ++n) look(watch, {page({{"req_rnr_retries_exceeded", 1}}, ("d" + std::to_string(n)).c_str())}, n);
+  look(watch, {page({{"req_rnr_retries_exceeded", 1}})}, 10);
+  CHECK(look(watch, {page({{"req_rnr_retries_exceeded", 2}})}, 12).size() == 1);
+}
