@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "event_loop.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -12,12 +10,7 @@
 namespace qpscope {
 namespace {
 
-constexpr std::chrono::milliseconds kPoll{500};  // how long a poll waits, and so how soon a new ib_core is noticed
-
-bool ib_core_loaded() {
-  struct stat unused {};
-  return stat("/sys/module/ib_core", &unused) == 0;
-}
+constexpr std::chrono::milliseconds kPoll{500};  // how long a poll waits, and so how soon a module that comes or goes is noticed
 
 EventLosses operator+(EventLosses a, const EventLosses& b) {
   a.ring_full += b.ring_full;
@@ -108,17 +101,15 @@ void EventLoop::condemn(const std::string& reason) {
 void EventLoop::run() {
   while (!stop_) {
     ProbeSet* probes = nullptr;  // only this thread resets it
-    bool waiting = false;
     std::string condemned;
     {
       const std::lock_guard lock(mutex_);
       probes = probes_.get();
       condemned = condemned_;
-      waiting = std::ranges::any_of(status_, &ProbeStatus::waiting);
     }
     if (!condemned.empty() || !probes) return close(condemned);
-    if (waiting && ib_core_loaded()) {
-      close("opening again, ib_core is loaded now");
+    if (probes->outdated()) {
+      close("opening again, a module came or went");
       open();
       continue;
     }
@@ -153,7 +144,8 @@ EventLosses EventLoop::losses() const {
 
 std::map<std::string, std::uint64_t> EventLoop::counts() const {
   constexpr std::array<const char*, std::variant_size_v<Event>> names{"qp_created",     "qp_modified",    "qp_destroyed",
-                                                                      "qp_call_failed", "cgroup_changed", "counter_released"};
+                                                                      "qp_call_failed", "cgroup_changed", "counter_released",
+                                                                      "devx_object"};
   std::map<std::string, std::uint64_t> out;
   for (std::size_t i = 0; i < names.size(); ++i) out[names[i]] = counts_[i].load(std::memory_order_relaxed);
   return out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events thread: owns the probes, hands every event to one sink, opens the probes again when ib_core appears.
+// The events thread: owns the probes, hands every event to one sink, opens the probes again when a module that they attach to comes or goes.
 // Never blocks on anything but the ring, reads no files on the way of an event.
 #pragma once
 
