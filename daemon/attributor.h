@@ -2,7 +2,7 @@
 // The resolver thread: takes queue pairs that wait for their tenant, looks at their owners and asks the sources. Files may
 // block (a process's memory, a network file system), so nobody else waits for it, and it may be left behind.
 //
-// What waits is kept in the table (QpTable::take_waiting): bounded by it, and gone with the queue pair. Owners whose names are
+// What waits is kept in the tables (QpTable::take_waiting, DevxTable): bounded by it, and gone with the queue pair. Owners whose names are
 // not there yet are asked again every few seconds.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "core/clock.h"
+#include "core/devx_table.h"
 #include "core/qp_table.h"
 #include "core/tenant_map.h"
 
@@ -23,7 +24,7 @@ class Attributor {
   // Completes an owner by what files say. `seen`: its process lived then. On the resolver thread.
   using LookUp = std::function<Owner(const Owner& known, BootTime seen)>;
 
-  Attributor(QpTable& table, std::mutex& table_mutex, TenantMap& tenants, ClockFn now, LookUp look_up);
+  Attributor(QpTable& table, DevxTable& devx, std::mutex& table_mutex, TenantMap& tenants, ClockFn now, LookUp look_up);
   ~Attributor();
 
   // One round on the calling thread; instead of start().
@@ -40,6 +41,7 @@ class Attributor {
   void run(int listening);
 
   QpTable& table_;
+  DevxTable& devx_;
   std::mutex& table_mutex_;
   TenantMap& tenants_;
   const ClockFn now_;

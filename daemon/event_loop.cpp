@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 
+#include "clock.h"
 #include "core/log.h"
 
 namespace qpscope {
@@ -62,6 +63,8 @@ void EventLoop::open() {
     return std::ranges::any_of(status_, [&](const ProbeStatus& one) { return one.probe == name && one.attached; });
   };
   queue_pair_events_ = attached("qp_create") && attached("qp_modify") && attached("qp_destroy");
+  devx_events_ = std::ranges::all_of(status_, [](const ProbeStatus& one) { return !one.probe.starts_with("devx_") || one.attached || one.waiting; });
+  ++openings_;
   for (const ProbeStatus& one : status_) {
     const std::string line = "probe " + one.probe + ": " + (one.attached ? one.how + " " + one.target : "off: " + one.reason);
     if (one.attached) {
@@ -78,7 +81,7 @@ void EventLoop::close(const std::string& reason) {
   std::unique_ptr<ProbeSet> old;
   {
     const std::lock_guard lock(mutex_);
-    queue_pair_events_ = false;
+    queue_pair_events_ = devx_events_ = false;
     if (!probes_) return;
     past_losses_ = past_losses_ + probes_->losses();
     old = std::move(probes_);
@@ -137,8 +140,10 @@ std::vector<ProbeStatus> EventLoop::status() const {
 
 EventLosses EventLoop::losses() const {
   const std::lock_guard lock(mutex_);
+  const BootTime asked = boot_now();
   const EventLosses now = probes_ ? past_losses_ + probes_->losses() : past_losses_;
   losses_known_ = now.total();
+  losses_asked_ = asked.value;
   return now;
 }
 

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "clock.h"
+#include "collectors/driver.h"
 #include "collectors/host/proc.h"
 #include "collectors/queue_pairs.h"
 #include "collectors/tenant_info.h"
@@ -39,10 +40,12 @@ QpTracker::QpTracker(const Host& host, const Config& config, Budgets& budgets)
       cgroups_(kCgroups, kCgroupKeepSeconds),
       tenants_(make_resolvers(host.root, config.tenants, boot_now), config.tenants.limit),
       table_(config.bpf.qp_table_limit),
-      attributor_(table_, table_mutex_, tenants_, boot_now, [this](const Owner& known, BootTime seen) { return look_up(known, seen); }),
+      devx_(table_.owners()),
+      attributor_(table_, devx_, table_mutex_, tenants_, boot_now, [this](const Owner& known, BootTime seen) { return look_up(known, seen); }),
       initial_pids_(in_initial_pid_namespace()),
       self_check_(initial_pids_),
       device_names_(std::make_shared<const std::map<DeviceIndex, std::string>>()),
+      ownership_(host.root, table_, devx_, table_mutex_, tenants_, ownership_hooks()),
       records_(std::make_shared<const std::vector<QpRecord>>()) {}
 
 QpTracker::~QpTracker() {
@@ -65,6 +68,28 @@ std::unique_ptr<Reconciler> QpTracker::make_reconciler() {
                                                         .events_lost = [this] { return events_ ? events_->losses_known() : 0; },
                                                         .watched = [this](const std::string& device) { return watched(config_.devices, device); },
                                                         .budget = [this](const std::string& device) { return budgets_.of(device); }});
+}
+
+PortOwnership::Hooks QpTracker::ownership_hooks() {
+  return {.now = boot_now,
+          .drain = [this] { events_->drain(); },
+          // Not asked for here: a later probe set's maps are no descriptors of this thread's. The time first: what is known then is as new or newer.
+          .missed =
+              [this] {
+                const BootTime as_of = events_->losses_asked();
+                return PortOwnership::Hooks::Missed{.number = events_->losses_known() + events_->openings(), .as_of = as_of};
+              },
+          .reliable = [this] { return events_on() && self_check_.owners_verified(); },
+          .devx_seen = [this] { return events_->devx_events(); },
+          .count = [this](DeviceIndex device) { return source_.count(device); },
+          .contexts = [this](DeviceIndex device) -> Result<std::vector<DevxTable::Context>> {
+            const auto listed = source_.contexts(device);
+            if (!listed) return std::unexpected(listed.error());
+            std::vector<DevxTable::Context> out;
+            for (const NlContext& one : *listed) out.push_back({one.number, attribute({.tid = one.tid, .kern_name = {}}).first});
+            return out;
+          },
+          .driver = [this](const std::string& device) { return driver_of(host_, device); }};
 }
 
 void QpTracker::start(int listening) {
@@ -144,15 +169,18 @@ SampleList QpTracker::fill(Snapshot& snapshot) {
   }
   snapshot.queue_pairs = records_;
   snapshot.tenants = tenants_.tenants();  // after the records: no record names a pair that is not in it
-  SampleList samples = queue_pair_samples({.totals = table_.totals(), .records = *records_, .tenants = *snapshot.tenants, .devices = *snapshot.devices});
+  SampleList samples = queue_pair_samples({.totals = table_.totals(), .records = *records_, .tenants = *snapshot.tenants, .devices = *snapshot.devices,
+                                           .devx = verified ? devx_.counts() : DevxTable::Counts{}});
   std::ranges::move(tenant_samples(*records_, *snapshot.tenants), std::back_inserter(samples));
   tenants_.in_use(table_.tenants(), boot_now());
+  tenants_.in_use(table_.owners().tenants(), boot_now());
   return samples;
 }
 
 void QpTracker::on_event(Event&& event) {
   if (const auto* changed = std::get_if<CgroupChanged>(&event)) return cgroups_.apply(*changed);
   if (auto* created = std::get_if<QpCreated>(&event)) return on_created(*created);
+  if (auto* object = std::get_if<DevxObject>(&event)) return on_devx(*object);
   if (std::holds_alternative<CounterReleased>(event)) return;  // no queue pair's: the events thread has counted it
   const std::lock_guard lock(table_mutex_);
   if (const auto* modified = std::get_if<QpModified>(&event)) {
@@ -171,6 +199,16 @@ void QpTracker::on_created(QpCreated& created) {
   {
     const std::lock_guard lock(table_mutex_);
     table_.apply(created, std::move(owner), TenantMap::kUnknown);
+  }
+  attributor_.wake();
+}
+
+void QpTracker::on_devx(DevxObject& object) {
+  auto owner = std::make_shared<Owner>(std::move(object.owner));
+  if (owner->known) owner->cgroup_path = cgroups_.path(owner->cgroup).value_or(std::string());
+  {
+    const std::lock_guard lock(table_mutex_);
+    devx_.apply(object, std::move(owner));
   }
   attributor_.wake();
 }
@@ -229,10 +267,12 @@ void QpTracker::reconcile_loop(int listening) {
     }
     last_trouble = trouble;
     take_over(*reconciler_);
+    ownership_.survey(reconciler_->devices());
     if (self_check_.verdict() == SelfCheck::Verdict::mismatch && events_on()) {
       events_->condemn(self_check_.reason());
       const std::lock_guard lock(table_mutex_);
       table_.drop_bpf();
+      devx_.clear();
       reconciler_->reseed();
     }
     started_ = true;

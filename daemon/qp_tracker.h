@@ -24,6 +24,7 @@
 #include "core/tenant_map.h"
 #include "event_loop.h"
 #include "nldev_source.h"
+#include "port_ownership.h"
 #include "reconciler.h"
 #include "self_check.h"
 
@@ -54,12 +55,15 @@ class QpTracker {
   // Fills queue_pairs, tenants and devices of the snapshot. Their samples; the counters among them count from the daemon's start.
   SampleList fill(Snapshot& snapshot);
   const EventLoop* events() const { return events_.get(); }
+  Ownership& ownership() { return ownership_; }
   std::uint64_t tenant_overflows() const { return tenants_.overflows(); }
 
  private:
   std::unique_ptr<Reconciler> make_reconciler();
   void walk_cgroups();
   void on_created(QpCreated& created);
+  void on_devx(DevxObject& object);
+  PortOwnership::Hooks ownership_hooks();
   std::pair<std::shared_ptr<const Owner>, TenantId> attribute(const QpRow& row);
   std::optional<std::string> late_path(const Owner& owner);
   Owner look_up(const Owner& known, BootTime seen);
@@ -76,6 +80,7 @@ class QpTracker {
 
   std::mutex table_mutex_;
   QpTable table_;
+  DevxTable devx_;  // with table_mutex_ too
   Attributor attributor_;
 
   const bool initial_pids_;       // netlink and BPF mean the same by a pid
@@ -83,6 +88,7 @@ class QpTracker {
   std::mutex shared_mutex_;       // guards the two below
   bool owners_verified_ = false;
   std::shared_ptr<const std::map<DeviceIndex, std::string>> device_names_;
+  PortOwnership ownership_;
 
   std::unique_ptr<EventLoop> events_;
   std::unique_ptr<Reconciler> reconciler_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/devx_table.h"
 
+#include <algorithm>
+
 namespace qpscope {
 
 void DevxTable::apply(const DevxObject& event, std::shared_ptr<const Owner> owner) {
@@ -9,28 +11,51 @@ void DevxTable::apply(const DevxObject& event, std::shared_ptr<const Owner> owne
     owners_.ends(known->second, event.at);
     erase(known->second);
   }
-  if (event.what == DevxObject::What::created) create(event, std::move(owner));
+  if (event.what == DevxObject::What::created) insert({event.device, event.handle}, false, std::move(owner), event.at);
 }
 
-void DevxTable::create(const DevxObject& event, std::shared_ptr<const Owner> owner) {
-  if (objects_.size() >= limit_) return owners_.forfeit(event.device);
-  const QpKey key{event.device, {kDevx | next_++}}, handle{event.device, event.handle};
+void DevxTable::insert(QpKey handle, bool context, std::shared_ptr<const Owner> owner, BootTime at) {
+  if (objects_.size() >= limit_) return owners_.forfeit(handle.device);
+  const QpKey key{handle.device, {kDevx | next_++}};
   // It needs no verb of ib_core to get a port, so that it counts from its birth.
-  owners_.begins(key, PortOwners::kEveryPort, event.at);
+  owners_.begins(key, PortOwners::kEveryPort, at);
   if (owner && owner->known) {
     waiting_.insert(key);
   } else {
     owners_.owned(key, 0, PortOwners::Final::yes);
   }
-  keys_[handle] = key;
-  objects_[key] = {.handle = handle, .owner = std::move(owner), .created = event.at};
+  (context ? contexts_ : keys_)[handle] = key;
+  objects_[key] = {.handle = handle, .context = context, .owner = std::move(owner), .created = at};
 }
 
 void DevxTable::erase(QpKey key) {
   waiting_.erase(key);
   unsettled_.erase(key);
-  keys_.erase(objects_.at(key).handle);
+  const Object& object = objects_.at(key);
+  (object.context ? contexts_ : keys_).erase(object.handle);
   objects_.erase(key);
+}
+
+void DevxTable::contexts(DeviceIndex device, const std::vector<Context>& present, bool new_ones, BootTime now) {
+  std::set<std::uint64_t> numbers;
+  for (const Context& one : present) numbers.insert(one.number);
+  std::vector<QpKey> ended;
+  for (const auto& [handle, key] : contexts_) {
+    if (handle.device == device && !numbers.contains(handle.serial.value)) ended.push_back(key);
+  }
+  for (const QpKey& key : ended) {
+    owners_.ends(key, now);
+    erase(key);
+  }
+  if (!new_ones) return;
+  for (const Context& one : present) {
+    const QpKey handle{device, {one.number}};
+    if (!contexts_.contains(handle)) insert(handle, true, one.owner, now);
+  }
+}
+
+bool DevxTable::has_contexts(DeviceIndex device) const {
+  return std::ranges::any_of(contexts_, [device](const auto& entry) { return entry.first.device == device; });
 }
 
 void DevxTable::drop_device(DeviceIndex device) {
@@ -78,9 +103,11 @@ void DevxTable::retry_unsettled() {
   unsettled_.clear();
 }
 
-std::map<std::pair<DeviceIndex, TenantId>, std::size_t> DevxTable::counts() const {
-  std::map<std::pair<DeviceIndex, TenantId>, std::size_t> out;
-  for (const auto& [key, object] : objects_) ++out[{key.device, object.tenant}];
+DevxTable::Counts DevxTable::counts() const {
+  Counts out;
+  for (const auto& [key, object] : objects_) {
+    if (!object.context) ++out[{key.device, object.tenant}];
+  }
   return out;
 }
 

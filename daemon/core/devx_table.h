@@ -34,7 +34,17 @@ class DevxTable {
   void attribute(QpKey key, std::shared_ptr<const Owner> owner, TenantId tenant, QpTable::Settled settled);
   void retry_unsettled();
 
-  std::map<std::pair<DeviceIndex, TenantId>, std::size_t> counts() const;  // of those that exist
+  // User contexts of a device that exist. A context that is older than the probes may hold what nobody tells of: until it ends it counts as an
+  // object of whoever opened it, though not in counts(). `new_ones`: those that are not here yet are older too.
+  struct Context {
+    std::uint32_t number = 0;  // RDMA_NLDEV_ATTR_RES_CTXN: given out in turn, so that a number is not soon another's
+    std::shared_ptr<const Owner> owner;
+  };
+  void contexts(DeviceIndex device, const std::vector<Context>& present, bool new_ones, BootTime now);
+  bool has_contexts(DeviceIndex device) const;
+
+  using Counts = std::map<std::pair<DeviceIndex, TenantId>, std::size_t>;
+  Counts counts() const;  // of those that exist
   std::size_t size() const { return objects_.size(); }
 
  private:
@@ -42,17 +52,18 @@ class DevxTable {
   static constexpr std::uint64_t kDevx = std::uint64_t{1} << 62;
   struct Object {
     QpKey handle;
+    bool context = false;  // `handle` is its number
     std::shared_ptr<const Owner> owner;
     BootTime created;
     TenantId tenant = 0;
   };
-  void create(const DevxObject& event, std::shared_ptr<const Owner> owner);
+  void insert(QpKey handle, bool context, std::shared_ptr<const Owner> owner, BootTime at);
   void erase(QpKey key);
 
   PortOwners& owners_;
   const std::size_t limit_;
   std::map<QpKey, Object> objects_;
-  std::map<QpKey, QpKey> keys_;  // by handle: the kernel gives those out again
+  std::map<QpKey, QpKey> keys_, contexts_;  // by handle: the kernel gives those out again
   std::set<QpKey> waiting_, unsettled_;
   std::uint64_t next_ = 1;
 };

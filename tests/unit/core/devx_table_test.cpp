@@ -96,6 +96,28 @@ TEST_CASE("a DEVX object without room makes its device unknown for good", "[core
   CHECK(devx.asked(140, 150, kOtherDev).is == Is::none);
 }
 
+TEST_CASE("a context older than the probes counts as an object of its owner", "[core.devx_table]") {
+  Devx devx;
+  const std::vector<DevxTable::Context> two{{7, owner_of_thread(100)}, {8, owner_of_thread(100)}};
+  devx.table.contexts(kDev, two, true, {110});
+  CHECK(devx.table.has_contexts(kDev));
+  CHECK_FALSE(devx.table.has_contexts(kOtherDev));
+  CHECK(devx.attribute_all(kA) == 2);
+  CHECK(devx.table.counts().empty());
+  CHECK(devx.asked(110, 120) == PortVerdict{Is::sole, kA});
+  // A later one is not older; its number may be a handle's.
+  devx.table.contexts(kDev, {two[1], {9, owner_of_thread(200)}}, false, {130});
+  CHECK(devx.attribute_all(kB) == 0);
+  devx.made(8, 131);
+  devx.gone(8, 132);
+  CHECK(devx.attribute_all(kB) == 0);
+  CHECK(devx.table.has_contexts(kDev));
+  devx.table.contexts(kDev, {}, false, {140});
+  CHECK_FALSE(devx.table.has_contexts(kDev));
+  CHECK(devx.asked(133, 140) == PortVerdict{Is::sole, kA});
+  CHECK(devx.asked(141, 150).is == Is::none);
+}
+
 TEST_CASE("what BPF told is dropped with BPF, what a device had with the device", "[core.devx_table]") {
   Devx devx;
   devx.made(0x10, 110);
