@@ -4,6 +4,7 @@
 #include <array>
 
 #include "collectors/queue_pairs.h"
+#include "collectors/tenant_counters.h"
 #include "collectors/tenant_info.h"
 #include "collectors/vocabulary.h"
 
@@ -17,7 +18,7 @@ std::span<const CollectorRow* const> collector_rows() {
 }
 
 std::vector<MetricList> collector_metrics() {
-  std::vector<MetricList> lists{vocabulary_metrics(), queue_pair_metrics(), tenant_metrics()};
+  std::vector<MetricList> lists{vocabulary_metrics(), queue_pair_metrics(), tenant_metrics(), tenant_counter_metrics()};
   for (const CollectorRow* row : collector_rows()) lists.push_back(row->metrics);
   return lists;
 }

@@ -98,6 +98,10 @@ const CounterMeaning* port_counter_meaning(std::string_view counter) {
   return found == std::end(kPortCounters) ? nullptr : found;
 }
 
+const CounterMeaning* counter_meaning(std::string_view driver, const PortCounter& counter) {
+  return counter.source == "hw_counters" ? hw_counter_meaning(driver, counter.name) : port_counter_meaning(counter.name);
+}
+
 MetricList vocabulary_metrics() { return kFamilies; }
 
 const MetricDef* utilization_family(const CounterMeaning& meaning) {
@@ -105,13 +109,17 @@ const MetricDef* utilization_family(const CounterMeaning& meaning) {
   return meaning.family == &kRxBytes ? &kRxUtilization : nullptr;
 }
 
-Sample canonical_sample(const CounterMeaning& meaning, const std::string& device, const std::string& port, double count) {
-  std::vector<std::string> labels{device, port};
+void append_labels(const CounterMeaning& meaning, std::vector<std::string>& labels) {
   for (std::string_view rest = meaning.label; !rest.empty();) {
     const auto slash = rest.find('/');
     labels.emplace_back(rest.substr(0, slash));
     rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
   }
+}
+
+Sample canonical_sample(const CounterMeaning& meaning, const std::string& device, const std::string& port, double count) {
+  std::vector<std::string> labels{device, port};
+  append_labels(meaning, labels);
   return sample(*meaning.family, std::move(labels), count * meaning.unit);
 }
 

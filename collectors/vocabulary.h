@@ -3,9 +3,12 @@
 // A counter without a row is exported by its kernel name all the same.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/metric.h"
+#include "core/tenant_ledger.h"
 
 namespace qpscope {
 
@@ -20,6 +23,7 @@ struct CounterMeaning {
 // Null: no meaning known. `counters/` (IB PortCounters) means the same on every driver that has it.
 const CounterMeaning* hw_counter_meaning(std::string_view driver, std::string_view counter);
 const CounterMeaning* port_counter_meaning(std::string_view counter);
+const CounterMeaning* counter_meaning(std::string_view driver, const PortCounter& counter);
 
 // The canonical port families.
 MetricList vocabulary_metrics();
@@ -27,7 +31,9 @@ MetricList vocabulary_metrics();
 // The histogram of the line's utilisation by what this counts; null where it counts no bytes of the port.
 const MetricDef* utilization_family(const CounterMeaning& meaning);
 
-// device, port, and the label if the row has one.
+// The values of the labels beyond device and port.
+void append_labels(const CounterMeaning& meaning, std::vector<std::string>& labels);
+// device, port, and those.
 Sample canonical_sample(const CounterMeaning& meaning, const std::string& device, const std::string& port, double count);
 
 }  // namespace qpscope

@@ -24,6 +24,8 @@ CounterLedger::CounterLedger(const LedgerImage& image) {
   for (const auto& [port, faults] : image.ports) faults_.insert_or_assign(port, faults);
   observed_ = image.observed;
   histograms_ = image.histograms;
+  tenants_ = TenantLedger(image.tenants);
+  sets_ = SetBook(image.sets);
 }
 
 void CounterLedger::line_rate(const std::string& port, std::optional<double> bytes_per_second) {
@@ -111,7 +113,10 @@ std::optional<CounterLedger::Last> CounterLedger::last(const CounterKeyView& key
   return found == entries_.end() ? std::nullopt : std::optional(Last{found->second.total.value(), found->second.at});
 }
 
-bool CounterLedger::take_changed() { return std::exchange(changed_, false); }
+bool CounterLedger::take_changed() {
+  const bool tenants = tenants_.take_changed(), sets = sets_.take_changed();
+  return std::exchange(changed_, false) || tenants || sets;
+}
 
 LedgerImage CounterLedger::image() const {
   LedgerImage out;
@@ -120,6 +125,8 @@ LedgerImage CounterLedger::image() const {
   out.ports.insert(faults_.begin(), faults_.end());
   out.observed = observed_;
   out.histograms = histograms_;
+  out.tenants = tenants_.image();
+  out.sets = sets_.image();
   return out;
 }
 

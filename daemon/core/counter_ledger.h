@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The totals of one device's counters: what is exported instead of what the kernel shows. counter_total.h has the rules for one.
-// Beside them what we observed on the device ourselves: totals and histograms that nobody else keeps.
+// Beside them what we observed on the device ourselves: totals and histograms that nobody else keeps, and whose the events are.
 //
 // Not thread-safe: the device's own thread counts. An image is a value that may go anywhere.
 #pragma once
@@ -19,6 +19,8 @@
 #include "core/counter_total.h"
 #include "core/histogram.h"
 #include "core/ids.h"
+#include "core/set_book.h"
+#include "core/tenant_ledger.h"
 
 namespace qpscope {
 
@@ -60,6 +62,8 @@ struct LedgerImage {
   std::map<std::string, CounterFaults> ports;
   std::map<ObservedKey, std::uint64_t> observed;
   std::map<ObservedKey, Histogram> histograms;
+  TenantImage tenants;
+  SetImage sets;
   friend bool operator==(const LedgerImage&, const LedgerImage&) = default;
 };
 
@@ -93,6 +97,13 @@ class CounterLedger {
   // no reset, no gap, no counter at its maximum.
   std::optional<double> rate(const CounterKeyView& key) const;
 
+  // Whose the events are.
+  TenantLedger& tenants() { return tenants_; }
+  const TenantLedger& tenants() const { return tenants_; }
+  // The counter sets that tell it.
+  SetBook& sets() { return sets_; }
+  const SetBook& sets() const { return sets_; }
+
   // What the port can carry, in bytes per second. It bounds how far a counter can have come; without it the fastest NIC is assumed.
   void line_rate(const std::string& port, std::optional<double> bytes_per_second);
   std::optional<double> line_rate(std::string_view port) const;
@@ -121,6 +132,8 @@ class CounterLedger {
   std::map<std::string, double, std::less<>> line_rates_;         // by port, where it is known; bytes per second
   std::map<ObservedKey, std::uint64_t> observed_;
   std::map<ObservedKey, Histogram> histograms_;
+  TenantLedger tenants_;
+  SetBook sets_;
   bool changed_ = false;
 };
 

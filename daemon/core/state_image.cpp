@@ -10,6 +10,7 @@ namespace qpscope {
 namespace {
 
 constexpr std::string_view kHeader = "qpscope-state 1\n";
+constexpr std::size_t kMostAccounts = 8192;  // of a device
 constexpr std::string_view kHex = "0123456789abcdef";
 
 bool plain(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == ':'; }
@@ -53,6 +54,58 @@ void put_own(std::string& out, const CarriedTotal& one) {
     put_number(out, std::bit_cast<std::uint64_t>(std::get<double>(one.value)));
   }
   for (const std::string& label : one.labels) put_word(out, label);
+}
+
+void put_total(std::string& out, const PortCounter& counter, std::uint64_t total) {
+  put_word(out, counter.source);
+  put_word(out, counter.name);
+  put_number(out, total);
+}
+
+void put_sets(std::string& out, const SetImage& image) {
+  for (const PortNum port : image.managed) {
+    out += "\nmanaged";
+    put_number(out, port.value);
+  }
+  for (const SetKey& key : image.foreign) {
+    out += "\nforeign";
+    put_number(out, key.port.value);
+    put_number(out, key.id.value);
+  }
+  for (const SetImage::Set& one : image.sets) {
+    out += "\nset";
+    put_number(out, one.key.port.value);
+    put_number(out, one.key.id.value);
+    put_number(out, one.kernel ? 1 : 0);
+    put_word(out, one.who.tenant);
+    put_word(out, one.who.workload);
+    for (const auto& [name, value] : one.last) {
+      out += "\nvalue";
+      put_word(out, name);
+      put_number(out, value);
+    }
+  }
+}
+
+void put_tenants(std::string& out, const TenantImage& image) {
+  for (const TenantImage::Account& one : image.accounts) {
+    out += "\ntenant";
+    for (const std::string* word : {&one.port, &one.who.tenant, &one.who.workload}) put_word(out, *word);
+    out += ' ';
+    out += to_string(one.method);
+    put_number(out, one.used.value);
+    for (const auto& [counter, total] : one.totals) {
+      out += "\ncredit";
+      put_total(out, counter, total);
+    }
+  }
+  for (const auto& [port, totals] : image.unattributed) {
+    for (const auto& [counter, total] : totals) {
+      out += "\nunattributed";
+      put_word(out, port);
+      put_total(out, counter, total);
+    }
+  }
 }
 
 std::uint64_t hash(std::string_view text) {
@@ -105,6 +158,11 @@ class Line {
     good_ &= value >> 64 == 0;
     return static_cast<std::uint64_t>(value);
   }
+  std::uint32_t number32() {
+    const std::uint64_t value = number();
+    good_ &= value >> 32 == 0;
+    return static_cast<std::uint32_t>(value);
+  }
   double real() {
     const double value = std::bit_cast<double>(number());
     good_ &= std::isfinite(value);
@@ -149,6 +207,51 @@ class Line {
   bool good_ = true, ended_ = false;
 };
 
+std::optional<CreditMethod> credit_method(std::string_view word) {
+  for (const CreditMethod method : {CreditMethod::set, CreditMethod::sole_owner}) {
+    if (word == to_string(method)) return method;
+  }
+  return std::nullopt;
+}
+
+// Source, name and total at the end of a line.
+bool parse_total(Line& line, std::map<PortCounter, std::uint64_t>& totals) {
+  PortCounter counter{.source = line.word(), .name = {}};
+  counter.name = line.word();
+  if (totals.size() >= TenantLedger::kMostCounters) return false;
+  totals[std::move(counter)] = line.number();
+  return line.good();
+}
+
+SetKey set_key(Line& line) {
+  SetKey key{.port = {line.number32()}, .id = {}};
+  key.id.value = line.number32();
+  return key;
+}
+
+bool parse_set_line(std::string_view kind, Line& line, SetImage& sets) {
+  if (kind == "managed") {
+    sets.managed.insert({line.number32()});
+  } else if (kind == "foreign") {
+    sets.foreign.insert(set_key(line));
+  } else if (kind == "set" && sets.sets.size() < SetBook::kMost) {
+    SetImage::Set& one = sets.sets.emplace_back();
+    one.key = set_key(line);
+    const std::uint64_t kernel = line.number();
+    if (kernel > 1) return false;
+    one.kernel = kernel == 1;
+    one.who.tenant = line.word();
+    one.who.workload = line.word();
+  } else if (kind == "value" && !sets.sets.empty() && sets.sets.back().last.size() < TenantLedger::kMostCounters) {
+    auto& [name, value] = sets.sets.back().last.emplace_back();
+    name = line.word();
+    value = line.number();
+  } else {
+    return false;
+  }
+  return line.good();
+}
+
 // The lines between header and end.
 bool parse_line(Line line, StateImage& state, std::vector<CarriedTotal>& own, std::shared_ptr<LedgerImage>& open) {
   const std::string_view kind = line.raw();
@@ -189,8 +292,22 @@ bool parse_line(Line line, StateImage& state, std::vector<CarriedTotal>& own, st
     ObservedKey key{.port = line.word(), .name = {}};
     key.name = line.word();
     open->histograms[std::move(key)] = line.histogram();
+  } else if (kind == "tenant" && open && open->tenants.accounts.size() < kMostAccounts) {
+    TenantImage::Account& one = open->tenants.accounts.emplace_back();
+    one.port = line.word();
+    one.who.tenant = line.word();
+    one.who.workload = line.word();
+    const auto method = credit_method(line.raw());
+    if (!method) return false;
+    one.method = *method;
+    one.used.value = line.number();
+  } else if (kind == "credit" && open && !open->tenants.accounts.empty()) {
+    return parse_total(line, open->tenants.accounts.back().totals);
+  } else if (kind == "unattributed" && open) {
+    std::string port = line.word();
+    return parse_total(line, open->tenants.unattributed[std::move(port)]);
   } else {
-    return false;
+    return open && parse_set_line(kind, line, open->sets);
   }
   return line.good();
 }
@@ -232,6 +349,8 @@ std::string state_text(const StateImage& state) {
       for (const std::string* word : {&key.port, &key.name}) put_word(out, *word);
       put_histogram(out, histogram);
     }
+    put_tenants(out, device.image->tenants);
+    put_sets(out, device.image->sets);
   }
   out += '\n';
   const std::uint64_t sum = hash(out);

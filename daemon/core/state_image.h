@@ -10,6 +10,13 @@
 //   counter 1 counters port_rcv_data 7b 7b 1f4   port, source, name, total, last raw value, when (CLOCK_BOOTTIME ns); hexadecimal
 //   observed 1 link_downs 2                      port, name, total of what we observed ourselves
 //   histogram 1 rx 3fe0… 1 3fb9… 4 1             port, name, sum, number of bounds, bounds, counts; sum and bounds as bits of a double
+//   tenant 1 root 4711 set 5a2e8                 port, tenant, workload, method, last used; below it its totals
+//   credit hw_counters packet_seq_err 7          source, name, total
+//   unattributed 1 hw_counters packet_seq_err 7b port, source, name, total
+//   managed 1                                     port whose counter sets are ours,
+//   foreign 1 5                                   but for this one: port, id
+//   set 1 4 0 root 4711                           port, id, 1 for kernel queue pairs, tenant, workload; below it what it last showed
+//   value packet_seq_err 7                        name, raw value
 //   end 9ae1…                                    FNV-1a of all before
 //
 // Words are escaped byte by byte (%20), as names are the driver's to choose. Pure.

@@ -31,6 +31,12 @@ StateImage full() {
   Histogram& histogram = odd.histograms[{"2", "rx"}] = Histogram(bounds);
   for (const double value : {-1.0, 0.1, 0.2, 1e308}) histogram.add(value);
   odd.histograms[{"2", ""}] = Histogram(std::span<const double>());
+  odd.tenants.accounts.push_back({"1", {"a b", "-"}, CreditMethod::set, {7}, {{{"hw_counters", "packet seq"}, ~std::uint64_t{0}}, {{"", ""}, 0}}});
+  odd.tenants.accounts.push_back({"", {"", "\n"}, CreditMethod::sole_owner, {0}, {}});
+  odd.sets.managed = {{1}, {~0U}};
+  odd.sets.foreign = {{{1}, {2}}, {{1}, {3}}};
+  odd.sets.sets = {{{{1}, {4}}, true, {"a b", ""}, {{"packet_seq_err", ~std::uint64_t{0}}, {"", 0}}}, {{{2}, {~0U}}, false, {"", "-"}, {}}};
+  odd.tenants.unattributed["2"] = {{{"counters", "x"}, 5}, {{"counters", "y"}, 0}};
   Histogram setup(bounds);
   setup.add(7);
   state.own = std::make_shared<const std::vector<CarriedTotal>>(std::vector<CarriedTotal>{
@@ -86,6 +92,24 @@ TEST_CASE("what we observed ourselves has lines of its own", "[core.state_image]
                "histogram 1 rx 4006000000000000 2 3fe0000000000000 3ff0000000000000 2 0 1\n"));
 }
 
+TEST_CASE("a tenant's line has its totals below it", "[core.state_image]") {
+  LedgerImage ours;
+  ours.tenants.accounts.push_back({"1", {"root", "7"}, CreditMethod::set, {16}, {{{"hw_counters", "a"}, 10}, {{"hw_counters", "b"}, 0}}});
+  ours.tenants.unattributed["1"] = {{{"hw_counters", "a"}, 255}};
+  CHECK(state_text({.boot_id = "b", .devices = {{.name = "d", .guid = "", .image = std::make_shared<const LedgerImage>(ours)}}}) ==
+        sealed("qpscope-state 1\nboot b\ndevice d -\ntenant 1 root 7 set 10\ncredit hw_counters a a\ncredit hw_counters b 0\n"
+               "unattributed 1 hw_counters a ff\n"));
+}
+
+TEST_CASE("a counter set's line has its values below it", "[core.state_image]") {
+  LedgerImage ours;
+  ours.sets.managed = {{1}};
+  ours.sets.foreign = {{{1}, {5}}};
+  ours.sets.sets = {{{{1}, {4}}, false, {"root", "7"}, {{"packet_seq_err", 10}}}};
+  CHECK(state_text({.boot_id = "b", .devices = {{.name = "d", .guid = "", .image = std::make_shared<const LedgerImage>(ours)}}}) ==
+        sealed("qpscope-state 1\nboot b\ndevice d -\nmanaged 1\nforeign 1 5\nset 1 4 0 root 7\nvalue packet_seq_err a\n"));
+}
+
 TEST_CASE("the daemon's own totals come before the devices", "[core.state_image]") {
   const double bounds[] = {1};
   auto own = std::make_shared<const std::vector<CarriedTotal>>(std::vector<CarriedTotal>{{"a_total", {"x", ""}, 1.0}, {"b", {}, Histogram(bounds)}});
@@ -124,7 +148,10 @@ TEST_CASE("lines that are none are refused though the checksum is right", "[core
                            "counter 1 c x 1 1 1 1", "counter 1 c x 1 10000000000000000 1", "counter 1 c x 100000000000000000000000000000000 1 1",
                            "counter 1 c x 1 F 1", "counter 1 c x 1  1", "observed 1 x", "observed 1 x 1 1", "observed 1 x 10000000000000000",
                            "histogram 1 x 0", "histogram 1 x 0 0", "histogram 1 x 0 0 1 1", "histogram 1 x 0 1 0 1", "histogram 1 x 0 41 0",
-                           "histogram 1 x 0 ffffffffffffffff 0", "histogram 1 x 7ff0000000000000 0 1",     // an infinite sum
+                           "histogram 1 x 0 ffffffffffffffff 0", "tenant 1 a b set", "tenant 1 a b all 0", "tenant 1 a b set 0\ncredit h x",
+                           "credit h x 1", "tenant 1 a b set 0\ncredit h x 1\ncredit h x 1", "unattributed 1 h x", "managed", "managed 100000000", "foreign 1", "set 1 4 2 a b",
+                           "set 1 4 0 a", "value x 1", "set 1 4 0 a b\nvalue x", "managed 1\nmanaged 1",
+                           "histogram 1 x 7ff0000000000000 0 1",     // an infinite sum
                            "histogram 1 x 0 1 7ff8000000000000 1 1", "histogram 1 x 0 2 1 1 0 0 0"}) {  // no number, not rising
     INFO(line);
     CHECK_FALSE(parse_state(sealed(device + line + "\n")));

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The canonical port families once more, by tenant, and what of each nobody is credited with: twins of the families in vocabulary.h,
+// with the same stems. qpscope_port_rx_bytes_total has qpscope_tenant_rx_bytes_total and qpscope_port_unattributed_rx_bytes_total.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/collector.h"
+#include "core/metric.h"
+
+namespace qpscope {
+
+MetricList tenant_counter_metrics();
+
+// What the ledger says of a port, as samples. `driver`: as in vocabulary.h.
+void add_tenant_counters(Reading& out, std::string_view driver, const std::string& device, const std::string& port);
+
+}  // namespace qpscope
