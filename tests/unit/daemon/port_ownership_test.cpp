@@ -218,6 +218,20 @@ TEST_CASE("all functions of the physical port count", "[daemon.port_ownership]")
   CHECK(site.asked(from, to).is == Is::unknown);
 }
 
+TEST_CASE("a port that looks right again was not right before", "[daemon.port_ownership]") {
+  Site site;
+  site.survey();
+  site.virtual_function();
+  site.survey();
+  const BootTime strange = site.later();
+  std::filesystem::remove(site.tree.at(Site::pci(0) + "/virtfn0"));
+  site.survey();
+  const BootTime from = site.later();
+  site.survey();
+  CHECK(site.asked(strange, from).is == Is::unknown);
+  CHECK(site.asked(from, from).is == Is::none);
+}
+
 TEST_CASE("what DEVX makes counts, and where it is not seen mlx5 is unknown", "[daemon.port_ownership]") {
   Site site;
   site.survey();
