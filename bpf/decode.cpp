@@ -161,6 +161,32 @@ std::optional<Event> counter_released(std::span<const std::byte> record) {
   return out;
 }
 
+std::optional<DevxObject::Kind> devx_kind(__u32 opcode) {
+  switch (opcode) {
+    case EV_DEVX_QP:
+      return DevxObject::Kind::qp;
+    case EV_DEVX_DCT:
+      return DevxObject::Kind::dct;
+    case EV_DEVX_SQ:
+      return DevxObject::Kind::sq;
+    case EV_DEVX_RQ:
+      return DevxObject::Kind::rq;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Event> devx_object(std::span<const std::byte> record) {
+  const auto ev = wire<ev_devx>(record);
+  if (!ev || ev->what > EV_DEVX_DESTROYED) return std::nullopt;
+  const auto kind = devx_kind(ev->opcode);
+  if (!kind) return std::nullopt;
+  DevxObject out{.at = {ev->head.time}, .device = {ev->dev_index}, .handle = {ev->handle}, .kind = *kind, .number = {ev->number}, .owner = {}};
+  out.what = ev->what == EV_DEVX_CREATED ? DevxObject::What::created : DevxObject::What::destroyed;
+  out.owner = owner(ev->owner);
+  return out;
+}
+
 }  // namespace
 
 std::optional<Event> decode(std::span<const std::byte> record) {
@@ -181,6 +207,8 @@ std::optional<Event> decode(std::span<const std::byte> record) {
       return cgroup_changed(record);
     case EV_COUNTER_RELEASED:
       return counter_released(record);
+    case EV_DEVX:
+      return devx_object(record);
     default:
       return std::nullopt;
   }

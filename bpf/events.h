@@ -13,6 +13,7 @@
 #define EV_CALL_FAILED 4
 #define EV_CGROUP 5
 #define EV_COUNTER_RELEASED 6
+#define EV_DEVX 7
 
 struct ev_head {
 	__u64 time; /* CLOCK_BOOTTIME, nanoseconds */
@@ -130,6 +131,26 @@ struct ev_counter_released {
 	__u64 values[EV_COUNTER_VALUES];
 };
 
+/* ev_devx.what */
+#define EV_DEVX_CREATED 0
+#define EV_DEVX_DESTROYED 1
+
+/* ev_devx.opcode: the firmware command that made it (include/linux/mlx5/mlx5_ifc.h MLX5_CMD_OP_CREATE_*) */
+#define EV_DEVX_QP 0x500
+#define EV_DEVX_DCT 0x710
+#define EV_DEVX_SQ 0x904
+#define EV_DEVX_RQ 0x908
+
+struct ev_devx {
+	struct ev_head head;
+	__u64 handle;	 /* names the object while it lives: the address of its uobject */
+	__u32 dev_index; /* ib_device.index */
+	__u32 what;
+	__u32 opcode;
+	__u32 number; /* QPN, DCTN, SQN or RQN */
+	struct ev_owner owner; /* created only: the calling thread */
+};
+
 #ifdef __cplusplus
 #define EV_ASSERT_SIZE(type, size) static_assert(sizeof(struct type) == (size), #type)
 #else
@@ -144,4 +165,5 @@ EV_ASSERT_SIZE(ev_qp_destroy, 48);
 EV_ASSERT_SIZE(ev_call_failed, 32);
 EV_ASSERT_SIZE(ev_cgroup, 544);
 EV_ASSERT_SIZE(ev_counter_released, 1072);
+EV_ASSERT_SIZE(ev_devx, 144);
 #undef EV_ASSERT_SIZE

@@ -13,6 +13,8 @@
 #define VERB_CREATE 0
 #define VERB_MODIFY 1
 #define VERB_DESTROY 2
+#define VERB_DEVX_CREATE 3
+#define VERB_DEVX_DESTROY 4
 
 static __always_inline __u64 current_tid(void)
 {

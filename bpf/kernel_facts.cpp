@@ -5,6 +5,7 @@
 #include <bpf/btf.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -15,7 +16,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -89,10 +89,12 @@ Result<> bpf_usable() {
               "BPF needs " + missing + " (before Linux 5.8: CAP_SYS_ADMIN): run as root, or give the service these capabilities", error);
 }
 
-KernelFacts::KernelFacts(std::string sys_root, std::span<const std::string> symbols) : sys_root_(std::move(sys_root)) {
+KernelFacts::KernelFacts(std::string sys_root, std::span<const std::string> symbols, std::span<const std::string> modules)
+    : sys_root_(std::move(sys_root)) {
   for (const auto& symbol : symbols) symbols_.emplace(symbol, 0);
   symbols_.emplace(kRunTimeAllocator, 0);
-  if (!ib_core_loaded()) return;
+  const auto loaded = [this](const std::string& module) { return module_identity(sys_root_, module) != 0; };
+  if (std::ranges::none_of(modules, loaded)) return;
   kallsyms_read_ = count_symbols(symbols_);
   // The load needs the descriptor of the module's BTF, and the kernel hands those out to CAP_SYS_ADMIN only
   // (kernel/bpf/syscall.c bpf_obj_get_next_id, bpf_btf_get_fd_by_id).
@@ -100,34 +102,43 @@ KernelFacts::KernelFacts(std::string sys_root, std::span<const std::string> symb
   btf_allowed_ = bpf_btf_get_next_id(0, &id) != -EPERM;
   if (!btf_allowed_) return;
   kernel_btf_ = btf__load_vmlinux_btf();
-  if (kernel_btf_) module_btf_ = btf__load_module_btf("ib_core", kernel_btf_);
+  if (!kernel_btf_) return;
+  for (const auto& module : modules) {
+    if (!loaded(module)) continue;
+    if (btf* found = btf__load_module_btf(module.c_str(), kernel_btf_)) module_btf_.emplace(module, found);
+  }
 }
 
 KernelFacts::~KernelFacts() {
-  btf__free(module_btf_);
+  for (const auto& [module, loaded] : module_btf_) btf__free(loaded);
   btf__free(kernel_btf_);
 }
 
-bool KernelFacts::ib_core_loaded() const {
-  std::error_code ignored;
-  return std::filesystem::exists(sys_root_ + "/module/ib_core", ignored);
+std::uint64_t module_identity(const std::string& sys_root, const std::string& module) {
+  const std::string folder = sys_root + "/module/" + module;
+  // A module that is built into the kernel has no such file.
+  const std::string state = read_file(folder + "/initstate");
+  struct stat info {};
+  if ((!state.empty() && !state.starts_with("live")) || stat(folder.c_str(), &info) != 0) return 0;
+  return info.st_ino;
 }
 
-std::optional<std::string> KernelFacts::ib_core_foreign() const {
-  const std::string module = sys_root_ + "/module/ib_core";
-  if (read_file(module + "/taint").find('O') == std::string::npos) return std::nullopt;
-  std::string id = parse_build_id(read_file(module + "/notes/.note.gnu.build-id"));
+std::optional<std::string> KernelFacts::foreign(const std::string& module) const {
+  const std::string folder = sys_root_ + "/module/" + module;
+  if (read_file(folder + "/taint").find('O') == std::string::npos) return std::nullopt;
+  std::string id = parse_build_id(read_file(folder + "/notes/.note.gnu.build-id"));
   if (id.empty()) id = "unknown";
-  return "ib_core is not this kernel's own: its build id " + id + " has no entry in bpf/layouts";
+  return module + " is not this kernel's own: its build id " + id + " has no entry in bpf/layouts";
 }
 
-std::optional<std::string> KernelFacts::no_trampoline(const std::string& symbol) const {
+std::optional<std::string> KernelFacts::no_trampoline(const std::string& symbol, const std::string& module) const {
   if (!btf_allowed_) return "needs CAP_SYS_ADMIN";
   if (!kernel_btf_) return "the kernel has no BTF";
-  // Built into the kernel, ib_core has no BTF of its own.
-  const btf* where = module_btf_ ? module_btf_ : kernel_btf_;
+  const auto own = module_btf_.find(module);
+  // Built into the kernel, a module has no BTF of its own.
+  const btf* where = own != module_btf_.end() ? own->second : kernel_btf_;
   if (btf__find_by_name_kind(where, symbol.c_str(), BTF_KIND_FUNC) > 0) return std::nullopt;
-  return module_btf_ ? "not in the BTF of ib_core" : "ib_core has no BTF";
+  return own != module_btf_.end() ? "not in the BTF of " + module : module + " has no BTF";
 }
 
 std::optional<std::string> KernelFacts::no_kprobe(const std::string& symbol) const {

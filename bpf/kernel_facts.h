@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the running kernel has for us to attach to: privileges, ib_core's state, functions in BTF, symbols.
+// What the running kernel has for us to attach to: privileges, the state of modules, functions in BTF, symbols.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,18 +21,17 @@ Result<> bpf_usable();
 
 class KernelFacts {
  public:
-  // Reads /proc/kallsyms once, for the given names.
-  KernelFacts(std::string sys_root, std::span<const std::string> symbols);
+  // Reads /proc/kallsyms once, for the given names, and the BTF of the given modules that are loaded.
+  KernelFacts(std::string sys_root, std::span<const std::string> symbols, std::span<const std::string> modules);
   ~KernelFacts();
   KernelFacts(const KernelFacts&) = delete;
   KernelFacts& operator=(const KernelFacts&) = delete;
 
-  bool ib_core_loaded() const;
-  // Set when the running ib_core is not the one this kernel was built with: why its layout cannot be known.
-  std::optional<std::string> ib_core_foreign() const;
+  // Set when the running module is not the one this kernel was built with: why its layout cannot be known.
+  std::optional<std::string> foreign(const std::string& module) const;
 
   // Why a trampoline (fentry, fexit) or a kprobe on `symbol` cannot work; nullopt: worth trying.
-  std::optional<std::string> no_trampoline(const std::string& symbol) const;
+  std::optional<std::string> no_trampoline(const std::string& symbol, const std::string& module) const;
   std::optional<std::string> no_kprobe(const std::string& symbol) const;
   // Why trampolines would lose events here although they load; nullopt: they do not.
   std::optional<std::string> trampolines_lose() const;
@@ -46,8 +46,11 @@ class KernelFacts {
   bool kallsyms_read_ = false;
   bool btf_allowed_ = false;
   btf* kernel_btf_ = nullptr;
-  btf* module_btf_ = nullptr;  // on top of kernel_btf_; null: none
+  std::map<std::string, btf*, std::less<>> module_btf_;  // on top of kernel_btf_; only those that have one
 };
+
+// Tells one load of a module from the next; 0: it is not loaded, or not ready yet (its functions cannot be traced before it is "live").
+std::uint64_t module_identity(const std::string& sys_root, const std::string& module);
 
 // Can kernel code be preempted on this kernel? From `uname -v`, debugfs sched/preempt ("none (voluntary) full"; may be empty)
 // and the kernel's command line. Where it cannot be told: yes.

@@ -20,10 +20,11 @@ Alternative parse_programs(bpf_object* object, std::string_view names) {
   return out;
 }
 
-std::optional<std::string> implausible(const Alternative& programs, const std::optional<std::string>& no_trampolines, const KernelFacts& facts) {
+std::optional<std::string> implausible(const Alternative& programs, const std::string& module, const std::optional<std::string>& no_trampolines,
+                                       const KernelFacts& facts) {
   for (const auto& program : programs) {
     std::optional<std::string> why;
-    if (program.trampoline()) why = no_trampolines ? no_trampolines : facts.no_trampoline(program.symbol);
+    if (program.trampoline()) why = no_trampolines ? no_trampolines : facts.no_trampoline(program.symbol, module);
     if (program.kprobe()) why = facts.no_kprobe(program.symbol);
     if (why) return program.symbol + ": " + *why;
   }
@@ -71,7 +72,7 @@ void Choice::switch_off(std::string why, bool waiting) {
 
 void Choice::skip_implausible(const std::optional<std::string>& no_trampolines, const KernelFacts& facts) {
   while (!off()) {
-    const auto why = implausible(programs(), no_trampolines, facts);
+    const auto why = implausible(programs(), std::string(module_of(row_->feature)), no_trampolines, facts);
     if (!why) return;
     next(*why);
   }

@@ -17,11 +17,11 @@ constexpr std::size_t kPreallocatedSerials = 65536;
 
 class Loader {
  public:
-  Loader(const ProbeOptions& options, std::vector<Choice>& choices, const KernelFacts& facts)
-      : options_(options), choices_(choices), facts_(facts) {}
+  Loader(const ProbeOptions& options, std::vector<Choice>& choices, const KernelFacts& facts, const ModuleIdentities& modules)
+      : options_(options), choices_(choices), facts_(facts), modules_(modules) {}
 
   LoadedProbes run() {
-    judge_ib_core();
+    judge_modules();
     LoadedProbes out;
     // Every failed turn takes an alternative away from at least one probe, so this ends.
     while (choose() && !load(out)) {
@@ -33,34 +33,36 @@ class Loader {
   }
 
  private:
-  void judge_ib_core() {
-    const bool loaded = facts_.ib_core_loaded();
-    const auto foreign = facts_.ib_core_foreign();
+  void judge_modules() {
     for (auto& choice : choices_) {
-      if (choice.row().feature == Feature::cgroups) continue;
-      if (!loaded) {
-        choice.switch_off("ib_core is not loaded", true);
-      } else if (foreign) {
+      const std::string module(module_of(choice.row().feature));
+      if (module.empty()) continue;
+      if (!loaded(module)) {
+        choice.switch_off(module + " is not loaded", true);
+      } else if (const auto foreign = facts_.foreign(module)) {
         choice.switch_off(*foreign);
       }
     }
   }
 
+  bool loaded(const std::string& module) const { return modules_.at(module) != 0; }
+
   // False: nothing is left to load.
   bool choose() {
     const auto no_trampolines = options_.trampolines ? facts_.trampolines_lose() : std::optional<std::string>("switched off");
     for (auto& choice : choices_) choice.skip_implausible(no_trampolines, facts_);
-    all_or_none();
+    all_or_none(Feature::qp);
+    all_or_none(Feature::devx);
     return std::any_of(choices_.begin(), choices_.end(), [](const Choice& choice) { return !choice.off(); });
   }
 
-  void all_or_none() {
-    const auto is_qp = [](const Choice& choice) { return choice.row().feature == Feature::qp; };
-    const auto lost = std::find_if(choices_.begin(), choices_.end(), [&](const Choice& c) { return is_qp(c) && c.off(); });
+  void all_or_none(Feature feature) {
+    const auto is_one = [feature](const Choice& choice) { return choice.row().feature == feature; };
+    const auto lost = std::find_if(choices_.begin(), choices_.end(), [&](const Choice& c) { return is_one(c) && c.off(); });
     if (lost == choices_.end()) return;
     const std::string why = "useless without " + std::string(lost->row().probe) + ", which is off";
     for (auto& choice : choices_) {
-      if (is_qp(choice) && !choice.off()) choice.switch_off(why);
+      if (is_one(choice) && !choice.off()) choice.switch_off(why);
     }
   }
 
@@ -104,7 +106,7 @@ class Loader {
   void set_serials(bpf_object* object) const {
     if (facts_.allocates_at_run_time()) return;
     bpf_map__set_map_flags(bpf_object__find_map_by_name(object, "qp_serials"), 0);
-    set_entries(object, "qp_serials", facts_.ib_core_loaded() ? kPreallocatedSerials : 1);
+    set_entries(object, "qp_serials", loaded("ib_core") ? kPreallocatedSerials : 1);
   }
 
   // Loads each chosen probe by itself and takes the alternative away from those that fail. False: none did.
@@ -146,17 +148,32 @@ class Loader {
   const ProbeOptions& options_;
   std::vector<Choice>& choices_;
   const KernelFacts& facts_;
+  const ModuleIdentities& modules_;
   BpfLog log_;
 };
 
 }  // namespace
 
+ModuleIdentities module_identities(const std::string& sys_root) {
+  ModuleIdentities out;
+  for (const auto& row : probe_table()) {
+    const std::string module(module_of(row.feature));
+    if (!module.empty()) out.emplace(module, module_identity(sys_root, module));
+  }
+  return out;
+}
+
 LoadedProbes load_probes(const ProbeOptions& options) {
+  // Before anything else is looked at: what changes from here on is noticed later.
+  ModuleIdentities modules = module_identities(options.sys_root);
   std::vector<Choice> choices = all_choices();
-  std::vector<std::string> symbols;
+  std::vector<std::string> symbols, names;
   for (const auto& choice : choices) choice.collect_symbols(symbols);
-  const KernelFacts facts(options.sys_root, symbols);
-  return Loader(options, choices, facts).run();
+  for (const auto& [module, identity] : modules) names.push_back(module);
+  const KernelFacts facts(options.sys_root, symbols, names);
+  LoadedProbes out = Loader(options, choices, facts, modules).run();
+  out.modules = std::move(modules);
+  return out;
 }
 
 }  // namespace qpscope

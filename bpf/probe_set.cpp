@@ -31,7 +31,8 @@ constexpr int kGatherMilliseconds = 10;
 
 class ProbeSet::Impl {
  public:
-  Impl(LoadedProbes probes, Sink sink) : probes_(std::move(probes)), sink_(std::move(sink)) {}
+  Impl(LoadedProbes probes, std::string sys_root, Sink sink)
+      : probes_(std::move(probes)), sys_root_(std::move(sys_root)), sink_(std::move(sink)) {}
   ~Impl() {
     if (stop_fd_ >= 0) close(stop_fd_);
   }
@@ -50,6 +51,7 @@ class ProbeSet::Impl {
   }
 
   const std::vector<ProbeStatus>& status() const { return probes_.status; }
+  bool outdated() const { return module_identities(sys_root_) != probes_.modules; }
 
   Result<std::size_t> poll(std::chrono::milliseconds timeout) {
     // The wait is outside the mutex: a drain() in another thread need not sit it out. A negative descriptor is ignored.
@@ -109,6 +111,7 @@ class ProbeSet::Impl {
   }
 
   LoadedProbes probes_;
+  const std::string sys_root_;
   Sink sink_;
   int stop_fd_ = -1, ring_fd_ = -1;
   std::mutex mutex_;  // the reader, and the sink's order
@@ -118,7 +121,7 @@ class ProbeSet::Impl {
 
 Result<std::unique_ptr<ProbeSet>> ProbeSet::open(const ProbeOptions& options, Sink sink) {
   if (auto usable = bpf_usable(); !usable) return std::unexpected(usable.error());
-  auto impl = std::make_unique<Impl>(load_probes(options), std::move(sink));
+  auto impl = std::make_unique<Impl>(load_probes(options), options.sys_root, std::move(sink));
   // Parsing BTF takes megabytes for a moment; without this they stay ours.
   malloc_trim(0);
   if (auto started = impl->start(options.ring_bytes); !started) return std::unexpected(started.error());
@@ -129,6 +132,7 @@ ProbeSet::ProbeSet(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 ProbeSet::~ProbeSet() = default;
 
 const std::vector<ProbeStatus>& ProbeSet::status() const { return impl_->status(); }
+bool ProbeSet::outdated() const { return impl_->outdated(); }
 Result<std::size_t> ProbeSet::poll(std::chrono::milliseconds timeout) { return impl_->poll(timeout); }
 void ProbeSet::drain() { impl_->drain(); }
 EventLosses ProbeSet::losses() const { return impl_->losses(); }

@@ -44,6 +44,9 @@ class ProbeSet {
 
   const std::vector<ProbeStatus>& status() const;
 
+  // A module that probes attach to came or went: open another set. Reads /sys.
+  bool outdated() const;
+
   // Waits up to `timeout` for events and delivers them. Returns how many.
   Result<std::size_t> poll(std::chrono::milliseconds timeout);
   // Delivers everything the kernel had submitted before the call: afterwards the caller's view is not older than the call.

@@ -13,6 +13,8 @@ constexpr Alternatives kCreate = {"qp_create_fx", "qp_create_kp"};
 constexpr Alternatives kNewUser = {"qp_new_user_fx", "qp_new_user_kr qp_new_user_kp"};
 constexpr Alternatives kNewKernel = {"qp_new_kern_fx", "qp_new_kern_kr qp_new_kern_kp"};
 constexpr Alternatives kCounterDel = {"counter_del_fe", "counter_del_kp"};
+constexpr Alternatives kDevxDestroy = {"devx_destroy_fx devx_destroy_fe", "devx_destroy_kr devx_destroy_kp"};
+constexpr Alternatives kDevxCreate = {"devx_create_fx", "devx_create_kr devx_create_kp"};
 constexpr Alternatives kMkdir = {"cgroup_mkdir"};
 constexpr Alternatives kRename = {"cgroup_rename"};
 constexpr Alternatives kRmdir = {"cgroup_rmdir"};
@@ -22,6 +24,8 @@ constexpr ProbeRow kRows[] = {
     {"cgroup_rename", Feature::cgroups, kRename},
     {"cgroup_rmdir", Feature::cgroups, kRmdir},
     {"counter_del", Feature::counter_sets, kCounterDel},
+    {"devx_destroy", Feature::devx, kDevxDestroy},
+    {"devx_create", Feature::devx, kDevxCreate},
     {"qp_destroy", Feature::qp, kDestroy},
     {"qp_modify", Feature::qp, kModify},
     {"qp_create", Feature::qp, kCreate},

@@ -11,8 +11,18 @@ enum class Feature : unsigned char {
   qp,            // create, modify and destroy, all or none: a table that sees QPs come but not go would lie
   qp_failures,   // needs ib_core, but each probe is good by itself
   counter_sets,  // the same
+  devx,          // create and destroy, both or none; of mlx5_ib
   cgroups,       // the core kernel only
 };
+
+// The module whose functions the probes of a feature attach to; "": the core kernel.
+constexpr std::string_view module_of(Feature feature) {
+  switch (feature) {
+    case Feature::cgroups: return "";
+    case Feature::devx: return "mlx5_ib";
+    default: return "ib_core";
+  }
+}
 
 struct ProbeRow {
   std::string_view probe;

@@ -5,6 +5,7 @@
  */
 #include "bpf/cgroup.bpf.c"  /* NOLINT(bugprone-suspicious-include) */
 #include "bpf/counter.bpf.c" /* NOLINT(bugprone-suspicious-include) */
+#include "bpf/devx.bpf.c"    /* NOLINT(bugprone-suspicious-include) */
 #include "bpf/qp.bpf.c"	     /* NOLINT(bugprone-suspicious-include) */
 
 char LICENSE[] SEC("license") = "GPL";

@@ -64,6 +64,34 @@ struct ib_device {
 	__u32 index;
 };
 
+struct ib_ucontext {
+	struct ib_device *device;
+};
+
+struct ib_uobject {
+	struct ib_ucontext *context;
+	void *object;
+};
+
+struct uverbs_obj_attr {
+	struct ib_uobject *uobject;
+};
+
+struct uverbs_attr {
+	union {
+		struct uverbs_obj_attr obj_attr;
+	};
+};
+
+struct uverbs_attr_bundle {
+	struct uverbs_attr attrs[1];
+};
+
+/* Of mlx5_ib. */
+struct devx_obj {
+	__u64 obj_id;
+};
+
 struct ib_pd {
 	struct ib_device *device;
 };

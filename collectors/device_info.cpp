@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is here: driver, firmware, board, place on the PCI bus, and which VF of which PF.
-#include <algorithm>
 #include <array>
 
 #include "collectors/counter_folder.h"
 #include "collectors/driver.h"
 #include "collectors/fact.h"
+#include "collectors/physical_port.h"
 #include "collectors/registry.h"
 
 namespace qpscope {
@@ -48,16 +48,10 @@ class DeviceInfo : public Collector {
   }
 
   std::string function(bool pci, Reading& out) const {
-    if (host_.root.exists(path_ + "/device/physfn") || mellanox_vf(out)) return "vf";
+    if (host_.root.exists(path_ + "/device/physfn") || is_virtual_function(text("device/vendor", out), text("device/device", out))) return "vf";
     if (pci) return "pf";
     // A scalable function is an auxiliary device (mlx5_core.sf.4) that names its number.
     return host_.root.exists(path_ + "/device/sfnum") ? "sf" : "none";
-  }
-
-  // In a virtual machine the PF is out of sight, but its VFs have PCI ids of their own (pci.ids, vendor 15b3).
-  bool mellanox_vf(Reading& out) const {
-    constexpr std::array<std::string_view, 9> ids{"0x1002", "0x1004", "0x1012", "0x1014", "0x1016", "0x1018", "0x101a", "0x101c", "0x101e"};
-    return text("device/vendor", out) == "0x15b3" && std::ranges::find(ids, text("device/device", out)) != ids.end();
   }
 
   void add_vf(Reading& out, const std::string& address) const {

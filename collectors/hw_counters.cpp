@@ -11,6 +11,7 @@
 #include "collectors/netlink_first.h"
 #include "collectors/registry.h"
 #include "collectors/set_cost.h"
+#include "collectors/sole_owner.h"
 #include "collectors/utilization.h"
 #include "collectors/vocabulary.h"
 
@@ -32,7 +33,7 @@ constexpr std::array<const MetricDef*, 4> kMetrics{&kCounter, &kDeviceCounter, &
 
 class HwCounters : public Collector {
  public:
-  HwCounters(const Host& host, const std::string& device) : host_(host), device_(device), utilization_(device) {
+  HwCounters(const Host& host, const std::string& device) : host_(host), device_(device), utilization_(device), sole_owner_(host, device, "hw_counters") {
     if (host.netlink) netlink_ = host.netlink(device);
   }
 
@@ -45,6 +46,7 @@ class HwCounters : public Collector {
       make_levels();
     }
     for (Level& level : levels_) {
+      const BootTime began = out.now();
       read_lifespan(level, out);
       const bool of_port = netlink_ && !level.port.empty();
       if (of_port) level.sets.look(out, *netlink_, port_number(level.port));
@@ -56,6 +58,7 @@ class HwCounters : public Collector {
         out.firmware_commands += level.sets.commands(level.folder.size());
         level.folder.read(out, [&](const std::string& name, std::uint64_t value) { add(out, level, name, value); });
       }
+      if (!level.port.empty()) sole_owner_.follow(out, *driver_, level.port, began, level.sets.settles());
     }
     utilization_.end_pass(out);
     return {};
@@ -123,6 +126,7 @@ class HwCounters : public Collector {
   std::unique_ptr<DeviceNetlink> netlink_;
   std::vector<Level> levels_;
   Utilization utilization_;
+  SoleOwner sole_owner_;
 };
 
 }  // namespace

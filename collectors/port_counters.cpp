@@ -7,6 +7,7 @@
 #include "collectors/counter_kinds.h"
 #include "collectors/driver.h"
 #include "collectors/registry.h"
+#include "collectors/sole_owner.h"
 #include "collectors/utilization.h"
 #include "collectors/vocabulary.h"
 
@@ -28,7 +29,7 @@ bool in_words(std::string_view name) { return name == "port_xmit_data" || name =
 
 class PortCounters : public Collector {
  public:
-  PortCounters(const Host& host, const std::string& device, const CounterFolder::Wanted& wanted) : device_(device), utilization_(device) {
+  PortCounters(const Host& host, const std::string& device, const CounterFolder::Wanted& wanted) : device_(device), utilization_(device), sole_owner_(host, device, "counters") {
     const ReadCost cost = ReadCost::each(firmware_cost(driver_of(host, device).value_or("")).counters_file);
     for (const std::string& port : port_numbers(host, device).value_or(std::vector<std::string>())) {
       const std::string path = device_path(device) + "/ports/" + port + "/counters";
@@ -38,7 +39,9 @@ class PortCounters : public Collector {
 
   Result<> collect(Reading& out) override {
     for (Port& port : ports_) {
+      const BootTime began = out.now();
       port.folder.read(out, [&](const std::string& name, std::uint64_t raw) { add(out, port, name, raw); });
+      sole_owner_.follow(out, {}, port.number, began, false);
     }
     utilization_.end_pass(out);
     return {};
@@ -69,6 +72,7 @@ class PortCounters : public Collector {
   const std::string device_;
   std::vector<Port> ports_;
   Utilization utilization_;
+  SoleOwner sole_owner_;
 };
 
 }  // namespace

@@ -33,7 +33,10 @@ constexpr MetricDef kEvicted{"qpscope_qp_table_evicted_total", kCounter, "Queue 
 constexpr MetricDef kEntries{"qpscope_qp_table_entries", kGauge, "Queue pairs in the table.", {}};
 constexpr MetricDef kDrift{"qpscope_qp_table_drift_total", kCounter,
                            "Queue pairs that only the table or only the kernel had when the two were compared (RDMA netlink RES_QP_GET).", LabelNames{"side"}};
-constexpr std::array<const MetricDef*, 11> kMetrics{&kPresent, &kSeeded, &kCreated, &kDestroyed, &kTransitions, &kFoundInErr, &kFailures, &kSetup, &kEvicted, &kEntries, &kDrift};
+constexpr MetricDef kDevx{"qpscope_devx_queue_pairs", kGauge,
+                          "Queue pairs, DCTs and raw send and receive queues made by DEVX since the probes came, which ib_core and RDMA netlink do not know (BPF mlx5_ib).",
+                          LabelNames{"device", "tenant", "workload"}};
+constexpr std::array<const MetricDef*, 12> kMetrics{&kPresent, &kDevx, &kSeeded, &kCreated, &kDestroyed, &kTransitions, &kFoundInErr, &kFailures, &kSetup, &kEvicted, &kEntries, &kDrift};
 
 constexpr std::string_view name_of(QpCallFailed::Call call) {
   switch (call) {
@@ -60,6 +63,13 @@ class Writer {
       add(kPresent, device, {port_text(port), to_string(type), state_text(state), who.tenant, who.workload}, static_cast<double>(count));
     }
     out_.push_back(sample(kEntries, {}, static_cast<double>(view_.records.size())));
+  }
+
+  void devx() {
+    for (const auto& [key, count] : view_.devx) {
+      const Tenant& who = view_.tenants[key.second];
+      add(kDevx, key.first, {who.tenant, who.workload}, static_cast<double>(count));
+    }
   }
 
   void by_kind(const MetricDef& def, const std::map<QpTotals::Kind, std::uint64_t>& counts) {
@@ -112,6 +122,7 @@ MetricList queue_pair_metrics() { return kMetrics; }
 SampleList queue_pair_samples(const QueuePairView& view) {
   Writer writer(view);
   writer.present();
+  writer.devx();
   writer.totals();
   return writer.take();
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/devx_table.h"
 #include "core/metric.h"
 #include "core/qp_table.h"
 #include "core/tenant.h"
@@ -18,6 +19,7 @@ struct QueuePairView {
   std::span<const QpRecord> records;
   std::span<const Tenant> tenants;                     // indexed by TenantId
   const std::map<DeviceIndex, std::string>& devices;   // records of a device without a name are left out
+  DevxTable::Counts devx;                              // empty where they cannot be told
 };
 
 SampleList queue_pair_samples(const QueuePairView& view);

@@ -42,7 +42,7 @@ int wait_for_signal(BootTime until) {
 App::App(Config config, Sysroot root)
     : config_(std::move(config)),
       root_(std::move(root)),
-      host_{.root = root_, .live = root_.live(), .netlink = root_.live() ? &device_netlink : nullptr, .queue_pairs = nullptr},
+      host_{.root = root_, .live = root_.live(), .netlink = root_.live() ? &device_netlink : nullptr, .queue_pairs = nullptr, .ownership = nullptr},
       budgets_(host_, static_cast<double>(config_.budget.firmware_commands_per_second)),
       devices_(host_, config_, budgets_),
       tracker_(host_, config_, budgets_),
@@ -50,7 +50,9 @@ App::App(Config config, Sysroot root)
                       .series_limit = config_.exporters.prometheus.series_limit,
                       .ready = [this] { return ready_.load(); },
                       .api = {.wall_minus_boot = wall_minus_boot, .now = boot_now, .actions = {.focus = [this](const FocusRequest& wanted) { return focus(wanted); }}}}) {
-  if (root_.live()) host_.queue_pairs = &tracker_;
+  if (!root_.live()) return;
+  host_.queue_pairs = &tracker_;
+  host_.ownership = &tracker_.ownership();
 }
 
 Result<> App::run() {

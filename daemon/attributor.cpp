@@ -19,8 +19,8 @@ auto group_of(const Owner& owner) { return std::tie(owner.tgid, owner.tid, owner
 
 }  // namespace
 
-Attributor::Attributor(QpTable& table, std::mutex& table_mutex, TenantMap& tenants, ClockFn now, LookUp look_up, std::function<void()> done)
-    : table_(table), table_mutex_(table_mutex), tenants_(tenants), now_(std::move(now)), look_up_(std::move(look_up)), done_(std::move(done)) {}
+Attributor::Attributor(QpTable& table, DevxTable& devx, std::mutex& table_mutex, TenantMap& tenants, ClockFn now, LookUp look_up, std::function<void()> done)
+    : table_(table), devx_(devx), table_mutex_(table_mutex), tenants_(tenants), now_(std::move(now)), look_up_(std::move(look_up)), done_(std::move(done)) {}
 
 Attributor::~Attributor() {
   stop(0);
@@ -28,18 +28,19 @@ Attributor::~Attributor() {
 }
 
 void Attributor::pass() {
-  std::vector<QpTable::Waiting> waiting;
+  std::vector<QpTable::Waiting> waiting, waiting_devx;
   {
     const std::lock_guard lock(table_mutex_);
     waiting = table_.take_waiting();
+    waiting_devx = devx_.take_waiting();
   }
   struct Answer {
     std::shared_ptr<const Owner> owner;
     TenantId tenant;
     QpTable::Settled settled;
   };
-  std::map<decltype(group_of(std::declval<const Owner&>())), Answer> answers;  // keys refer to owners that `waiting` holds
-  for (const QpTable::Waiting& one : waiting) {
+  std::map<decltype(group_of(std::declval<const Owner&>())), Answer> answers;  // keys refer to owners that the two hold
+  const auto answer = [&](const QpTable::Waiting& one, auto& table) {
     auto [it, fresh] = answers.try_emplace(group_of(*one.owner));
     if (fresh) {
       auto owner = std::make_shared<Owner>(look_up_(*one.owner, one.seen));
@@ -49,8 +50,10 @@ void Attributor::pass() {
       it->second = {std::move(owner), named.id, named.settled ? QpTable::Settled::yes : QpTable::Settled::no};
     }
     const std::lock_guard lock(table_mutex_);
-    table_.attribute(one.key, it->second.owner, it->second.tenant, it->second.settled);
-  }
+    table.attribute(one.key, it->second.owner, it->second.tenant, it->second.settled);
+  };
+  for (const QpTable::Waiting& one : waiting) answer(one, table_);
+  for (const QpTable::Waiting& one : waiting_devx) answer(one, devx_);
   if (done_ && !waiting.empty()) done_();
 }
 
@@ -88,6 +91,7 @@ void Attributor::run(const std::vector<int>& listening) {
     if (std::chrono::steady_clock::now() >= retry) {
       const std::lock_guard table_lock(table_mutex_);
       table_.retry_unsettled();
+      devx_.retry_unsettled();
       retry = std::chrono::steady_clock::now() + kRetry;
     }
     pass();

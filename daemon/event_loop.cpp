@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "event_loop.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
 
+#include "clock.h"
 #include "core/log.h"
 
 namespace qpscope {
 namespace {
 
-constexpr std::chrono::milliseconds kPoll{500};  // how long a poll waits, and so how soon a new ib_core is noticed
-
-bool ib_core_loaded() {
-  struct stat unused {};
-  return stat("/sys/module/ib_core", &unused) == 0;
-}
+constexpr std::chrono::milliseconds kPoll{500};  // how long a poll waits, and so how soon a module that comes or goes is noticed
 
 EventLosses operator+(EventLosses a, const EventLosses& b) {
   a.ring_full += b.ring_full;
@@ -69,6 +63,8 @@ void EventLoop::open() {
     return std::ranges::any_of(status_, [&](const ProbeStatus& one) { return one.probe == name && one.attached; });
   };
   queue_pair_events_ = attached("qp_create") && attached("qp_modify") && attached("qp_destroy");
+  devx_events_ = std::ranges::all_of(status_, [](const ProbeStatus& one) { return !one.probe.starts_with("devx_") || one.attached || one.waiting; });
+  ++openings_;
   for (const ProbeStatus& one : status_) {
     const std::string line = "probe " + one.probe + ": " + (one.attached ? one.how + " " + one.target : "off: " + one.reason);
     if (one.attached) {
@@ -85,7 +81,7 @@ void EventLoop::close(const std::string& reason) {
   std::unique_ptr<ProbeSet> old;
   {
     const std::lock_guard lock(mutex_);
-    queue_pair_events_ = false;
+    queue_pair_events_ = devx_events_ = false;
     if (!probes_) return;
     past_losses_ = past_losses_ + probes_->losses();
     old = std::move(probes_);
@@ -108,17 +104,15 @@ void EventLoop::condemn(const std::string& reason) {
 void EventLoop::run() {
   while (!stop_) {
     ProbeSet* probes = nullptr;  // only this thread resets it
-    bool waiting = false;
     std::string condemned;
     {
       const std::lock_guard lock(mutex_);
       probes = probes_.get();
       condemned = condemned_;
-      waiting = std::ranges::any_of(status_, &ProbeStatus::waiting);
     }
     if (!condemned.empty() || !probes) return close(condemned);
-    if (waiting && ib_core_loaded()) {
-      close("opening again, ib_core is loaded now");
+    if (probes->outdated()) {
+      close("opening again, a module came or went");
       open();
       continue;
     }
@@ -146,14 +140,17 @@ std::vector<ProbeStatus> EventLoop::status() const {
 
 EventLosses EventLoop::losses() const {
   const std::lock_guard lock(mutex_);
+  const BootTime asked = boot_now();
   const EventLosses now = probes_ ? past_losses_ + probes_->losses() : past_losses_;
   losses_known_ = now.total();
+  losses_asked_ = asked.value;
   return now;
 }
 
 std::map<std::string, std::uint64_t> EventLoop::counts() const {
   constexpr std::array<const char*, std::variant_size_v<Event>> names{"qp_created",     "qp_modified",    "qp_destroyed",
-                                                                      "qp_call_failed", "cgroup_changed", "counter_released"};
+                                                                      "qp_call_failed", "cgroup_changed", "counter_released",
+                                                                      "devx_object"};
   std::map<std::string, std::uint64_t> out;
   for (std::size_t i = 0; i < names.size(); ++i) out[names[i]] = counts_[i].load(std::memory_order_relaxed);
   return out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events thread: owns the probes, hands every event to one sink, opens the probes again when ib_core appears.
+// The events thread: owns the probes, hands every event to one sink, opens the probes again when a module that they attach to comes or goes.
 // Never blocks on anything but the ring, reads no files on the way of an event.
 #pragma once
 
@@ -35,9 +35,12 @@ class EventLoop {
   void condemn(const std::string& reason);
 
   bool queue_pair_events() const { return queue_pair_events_; }  // are creates, modifies and destroys all seen? Any thread
+  bool devx_events() const { return devx_events_; }              // are DEVX objects seen, or can there be none? Any thread
+  std::uint64_t openings() const { return openings_; }           // of probe sets: between two of them events are missed. Any thread
   std::vector<ProbeStatus> status() const;                       // any thread
   EventLosses losses() const;                                    // asks the kernel: threads that share the daemon's descriptors
   std::uint64_t losses_known() const { return losses_known_; }   // their sum when they were last asked for; any thread
+  BootTime losses_asked() const { return {losses_asked_}; }      // when that was, or earlier than what losses_known() says afterwards; any thread
   std::map<std::string, std::uint64_t> counts() const;           // events by kind; any thread
 
  private:
@@ -54,8 +57,9 @@ class EventLoop {
   EventLosses past_losses_;  // of probe sets that were closed
   std::string condemned_;
   std::array<std::atomic<std::uint64_t>, std::variant_size_v<Event>> counts_{};
-  std::atomic<bool> queue_pair_events_ = false;
-  mutable std::atomic<std::uint64_t> losses_known_ = 0;
+  std::atomic<bool> queue_pair_events_ = false, devx_events_ = false;
+  std::atomic<std::uint64_t> openings_ = 0;
+  mutable std::atomic<std::uint64_t> losses_known_ = 0, losses_asked_ = 0;
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };

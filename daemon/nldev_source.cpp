@@ -50,6 +50,18 @@ Result<QpRow> NldevSource::get(DeviceIndex device, PortNum port, QpType type, Qp
   return with([&](Nldev& nl) { return nl.queue_pair(device, port, type, qpn); });
 }
 
+Result<std::vector<NlContext>> NldevSource::contexts(DeviceIndex device) {
+  const auto ask = [&] { return with([&](Nldev& nl) { return nl.contexts(device); }); };
+  auto before = ask();
+  for (int tries = 0; before && tries < 3; ++tries) {
+    auto again = ask();
+    if (!again || *again == *before) return again;
+    before = std::move(again);
+  }
+  if (!before) return before;
+  return fail(ErrorCode::io, "RDMA netlink: contexts come and go too fast to be listed");
+}
+
 Result<std::uint32_t> NldevSource::count(DeviceIndex device) {
   return with([&](Nldev& nl) { return nl.queue_pair_count(device); });
 }

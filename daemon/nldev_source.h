@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "collectors/host/nldev.h"
 #include "reconciler.h"
@@ -17,6 +18,8 @@ class NldevSource : public QpSource {
   Result<std::unique_ptr<QpDumping>> dump(DeviceIndex device) override;
   Result<QpRow> get(DeviceIndex device, PortNum port, QpType type, Qpn qpn) override;
   Result<std::uint32_t> count(DeviceIndex device) override;
+  // User contexts. An error also where they change too fast to be told.
+  Result<std::vector<NlContext>> contexts(DeviceIndex device);
   void close() override { nldev_.reset(); }
 
  private:

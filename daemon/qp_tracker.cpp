@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "clock.h"
+#include "collectors/driver.h"
 #include "collectors/host/proc.h"
 #include "collectors/queue_pairs.h"
 #include "collectors/tenant_info.h"
@@ -50,10 +51,11 @@ QpTracker::QpTracker(const Host& host, const Config& config, Budgets& budgets)
       dead_qps_(boot_now, log::warning),
       device_names_(std::make_shared<const std::map<DeviceIndex, std::string>>()),
       table_(config.bpf.qp_table_limit),
-      attributor_(table_, table_mutex_, tenants_, boot_now, [this](const Owner& known, BootTime seen) { return look_up(known, seen); },
-                  [this] { tell_news(); }),
+      devx_(table_.owners()),
+      attributor_(table_, devx_, table_mutex_, tenants_, boot_now, [this](const Owner& known, BootTime seen) { return look_up(known, seen); }, [this] { tell_news(); }),
       initial_pids_(in_initial_pid_namespace()),
       self_check_(initial_pids_),
+      ownership_(host.root, table_, devx_, table_mutex_, tenants_, ownership_hooks()),
       records_(std::make_shared<const std::vector<QpRecord>>()),
       records_devices_(device_names_) {}
 
@@ -80,8 +82,39 @@ std::unique_ptr<Reconcilers> QpTracker::make_reconcilers() {
                                 [this] {
                                   refresh_names();
                                   attributor_.wake();
-                                }};
+                                },
+                            .listed =
+                                [this](const std::map<DeviceIndex, std::string>& devices) {
+                                  if (events_) ownership_.survey(devices);
+                                },
+                            .ending = [this] { survey_source_.close(); }};
   return std::make_unique<Reconcilers>(table_, table_mutex_, self_check_, options, std::move(of_device), std::move(of_all));
+}
+
+PortOwnership::Hooks QpTracker::ownership_hooks() {
+  return {.now = boot_now,
+          .drain = [this] { events_->drain(); },
+          // Not asked for here: a later probe set's maps are no descriptors of this thread's. The time first: what is known then is as new or newer.
+          .missed =
+              [this] {
+                const BootTime as_of = events_->losses_asked();
+                return PortOwnership::Hooks::Missed{.number = events_->losses_known() + events_->openings(), .as_of = as_of};
+              },
+          .reliable =
+              [this] {
+                const std::lock_guard lock(table_mutex_);
+                return events_on() && self_check_.owners_verified();
+              },
+          .devx_seen = [this] { return events_->devx_events(); },
+          .count = [this](DeviceIndex device) { return survey_source_.count(device); },
+          .contexts = [this](DeviceIndex device) -> Result<std::vector<DevxTable::Context>> {
+            const auto listed = survey_source_.contexts(device);
+            if (!listed) return std::unexpected(listed.error());
+            std::vector<DevxTable::Context> out;
+            for (const NlContext& one : *listed) out.push_back({one.number, attribute({.tid = one.tid, .kern_name = {}}).first});
+            return out;
+          },
+          .driver = [this](const std::string& device) { return driver_of(host_, device); }};
 }
 
 void QpTracker::start(const std::vector<int>& listening) {
@@ -151,15 +184,18 @@ SampleList QpTracker::fill(Snapshot& snapshot) {
   }
   snapshot.queue_pairs = records_;
   snapshot.tenants = tenants_.tenants();  // after the records: no record names a pair that is not in it
-  SampleList samples = queue_pair_samples({.totals = table_.totals(), .records = *records_, .tenants = *snapshot.tenants, .devices = *snapshot.devices});
+  SampleList samples = queue_pair_samples({.totals = table_.totals(), .records = *records_, .tenants = *snapshot.tenants, .devices = *snapshot.devices,
+                                           .devx = verified ? devx_.counts() : DevxTable::Counts{}});
   std::ranges::move(tenant_samples(*records_, *snapshot.tenants), std::back_inserter(samples));
   tenants_.in_use(table_.tenants(), boot_now());
+  tenants_.in_use(table_.owners().tenants(), boot_now());
   return samples;
 }
 
 void QpTracker::on_event(Event&& event) {
   if (const auto* changed = std::get_if<CgroupChanged>(&event)) return cgroups_.apply(*changed);
   if (auto* created = std::get_if<QpCreated>(&event)) return on_created(*created);
+  if (auto* object = std::get_if<DevxObject>(&event)) return on_devx(*object);
   if (auto* released = std::get_if<CounterReleased>(&event)) return keep_release(std::move(*released));
   const auto* modified = std::get_if<QpModified>(&event);
   std::unique_lock lock(table_mutex_);
@@ -182,6 +218,16 @@ void QpTracker::on_created(QpCreated& created) {
   {
     const std::lock_guard lock(table_mutex_);
     table_.apply(created, std::move(owner), TenantMap::kUnknown);
+  }
+  attributor_.wake();
+}
+
+void QpTracker::on_devx(DevxObject& object) {
+  auto owner = std::make_shared<Owner>(std::move(object.owner));
+  if (owner->known) owner->cgroup_path = cgroups_.path(owner->cgroup).value_or(std::string());
+  {
+    const std::lock_guard lock(table_mutex_);
+    devx_.apply(object, std::move(owner));
   }
   attributor_.wake();
 }
@@ -344,6 +390,7 @@ void QpTracker::heed_self_check() {
   {
     const std::lock_guard lock(table_mutex_);
     table_.drop_bpf();
+    devx_.clear();
   }
   reconcilers_->reseed();
 }

@@ -24,6 +24,8 @@
 #include "core/tenant_map.h"
 #include "dead_qps.h"
 #include "event_loop.h"
+#include "nldev_source.h"
+#include "port_ownership.h"
 #include "reconcilers.h"
 #include "self_check.h"
 
@@ -56,6 +58,7 @@ class QpTracker : public QpDirectory {
   // Where to say whose completion errors grow; thread-safe.
   Suspicions& suspicions() { return suspicions_; }
   const EventLoop* events() const { return events_.get(); }
+  Ownership& ownership() { return ownership_; }
   std::uint64_t tenant_overflows() const { return tenants_.overflows(); }
 
   // --- QpDirectory: any thread
@@ -73,6 +76,8 @@ class QpTracker : public QpDirectory {
   std::unique_ptr<Reconcilers> make_reconcilers();
   void walk_cgroups();
   void on_created(QpCreated& created);
+  void on_devx(DevxObject& object);
+  PortOwnership::Hooks ownership_hooks();
   std::pair<std::shared_ptr<const Owner>, TenantId> attribute(const QpRow& row);
   std::optional<std::string> late_path(const Owner& owner);
   Owner look_up(const Owner& known, BootTime seen);
@@ -94,17 +99,20 @@ class QpTracker : public QpDirectory {
   Suspicions suspicions_;
   DeadQps dead_qps_;
 
-  std::mutex shared_mutex_; // guards what follows
+  std::mutex shared_mutex_;  // guards what follows
   std::shared_ptr<const std::map<DeviceIndex, std::string>> device_names_;
   std::map<DeviceIndex, Released> released_;
   std::map<std::string, std::function<void()>> wakers_;  // by device
 
   std::mutex table_mutex_;
   QpTable table_;
+  DevxTable devx_;  // with table_mutex_ too
   Attributor attributor_;
 
   const bool initial_pids_;       // netlink and BPF mean the same by a pid
   SelfCheck self_check_;          // with table_mutex_
+  NldevSource survey_source_;     // the listing thread's
+  PortOwnership ownership_;
 
   std::unique_ptr<EventLoop> events_;
   std::unique_ptr<Reconcilers> reconcilers_;  // use all of the above

@@ -133,11 +133,14 @@ void Reconcilers::run(int kept) {
   if (!keep_only({kept})) log::debug("netlink reader: no descriptor table of its own");
   Trouble trouble;
   while (true) {
-    trouble.tell({}, list(Start::yes));
+    const Result<> done = list(Start::yes);
+    trouble.tell({}, done);
+    if (done && hooks_.listed) hooks_.listed(devices());
     std::unique_lock lock(mutex_);
     if (wake_.wait_for(lock, kTick, [this] { return stopping_; })) break;
   }
   source_->close();
+  if (hooks_.ending) hooks_.ending();
   const std::lock_guard lock(mutex_);
   ended_ = true;
   wake_.notify_all();

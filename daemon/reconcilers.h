@@ -23,6 +23,8 @@ class Reconcilers {
     std::function<bool(const std::string& device)> watched;           // devices that the configuration leaves out are not asked
     std::function<std::shared_ptr<CommandBudget>(const std::string& device)> budget;  // on the listing thread
     std::function<void()> ticked;                                     // after a device's pass, on its thread
+    std::function<void(const std::map<DeviceIndex, std::string>&)> listed = {};  // after each listing that succeeded, on the listing thread
+    std::function<void()> ending = {};                                // that thread ends
   };
 
   Reconcilers(QpTable& table, std::mutex& table_mutex, SelfCheck& self_check, ReconcileOptions options, Reconciler::Hooks device_hooks, Hooks hooks);

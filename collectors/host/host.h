@@ -8,6 +8,7 @@
 
 #include "collectors/host/device_netlink.h"
 #include "collectors/host/sysroot.h"
+#include "core/ownership.h"
 #include "core/qp_directory.h"
 
 namespace qpscope {
@@ -19,6 +20,8 @@ struct Host {
   std::function<std::unique_ptr<DeviceNetlink>(const std::string& device)> netlink = {};
   // Whose queue pairs are; null where nobody knows of any.
   QpDirectory* queue_pairs = nullptr;
+  // Whether a port was one tenant's own; null where nobody can tell.
+  Ownership* ownership = nullptr;
 };
 
 }  // namespace qpscope

@@ -80,6 +80,13 @@ struct NldevBudget {
   std::chrono::milliseconds timeout{3000};  // between two messages
 };
 
+// A process's open device (struct ib_ucontext).
+struct NlContext {
+  std::uint32_t number = 0;  // RDMA_NLDEV_ATTR_RES_CTXN: given out in turn
+  Pid tid;                   // who opened it; 0: gone, or of another pid namespace
+  friend bool operator==(const NlContext&, const NlContext&) = default;
+};
+
 struct QpDumpResult {
   QpDump dump;
   std::optional<Error> trouble;  // set exactly when dump.complete is false
@@ -130,6 +137,10 @@ class Nldev {
 
   // No firmware. Queue pairs that netlink tracks, the driver's own ones left out, kernel ones included.
   Result<std::uint32_t> queue_pair_count(DeviceIndex device);
+
+  // No firmware. All or an error; a kernel that does not know the question (5.10) says EINVAL or EOPNOTSUPP. Of one that changes meanwhile
+  // some may be missing: ask until two answers agree.
+  Result<std::vector<NlContext>> contexts(DeviceIndex device);
 
   // Firmware: one pass over the hw_counters, never from the sysfs cache; optional counters that are off are left out.
   // EMSGSIZE: the driver has more counters than fit into one page (stat_get_doit_default_counter uses NLMSG_DEFAULT_SIZE,

@@ -176,6 +176,28 @@ Result<> parse_queue_pairs(Bytes attributes, std::size_t most, std::vector<QpRow
   return result;
 }
 
+Result<> parse_contexts(Bytes attributes, std::size_t most, std::vector<NlContext>& out) {
+  const auto entry = [&](unsigned type, Bytes value) -> Result<> {
+    if (type != RDMA_NLDEV_ATTR_RES_CTX_ENTRY) return {};
+    NlContext context;
+    std::optional<std::uint32_t> number;
+    const auto result = for_each_attribute(value, [&](unsigned inner, Bytes field) -> Result<> {
+      if (inner == RDMA_NLDEV_ATTR_RES_CTXN) return take(field, "RES_CTXN", number);
+      if (inner == RDMA_NLDEV_ATTR_RES_PID) return take(field, "RES_PID", context.tid.value);
+      return {};
+    });
+    if (!result) return std::unexpected(result.error());
+    if (!number) return bad("a context without number");
+    if (out.size() >= most) return fail(ErrorCode::limit, "RDMA netlink: more than " + std::to_string(most) + " contexts");
+    context.number = *number;
+    out.push_back(context);
+    return {};
+  };
+  return for_each_attribute(attributes, [&](unsigned type, Bytes value) -> Result<> {
+    return type == RDMA_NLDEV_ATTR_RES_CTX ? for_each_attribute(value, entry) : Result<>{};
+  });
+}
+
 Result<std::uint32_t> parse_driver_id(Bytes attributes) {
   std::optional<std::uint32_t> id;
   const auto result = for_each_attribute(attributes, [&](unsigned type, Bytes value) -> Result<> {

@@ -86,7 +86,21 @@ struct CounterReleased {
   bool truncated = false;        // the set had more
 };
 
-using Event = std::variant<QpCreated, QpModified, QpDestroyed, QpCallFailed, CgroupChanged, CounterReleased>;
+// A DEVX object that moves traffic came or went (mlx5's devx.c): a queue pair in all but ib_core's knowledge, so that neither QpCreated nor
+// netlink tells of it. A create that failed is a QpCallFailed.
+struct DevxObject {
+  enum class What : std::uint8_t { created, destroyed };  // destroyed also with its process, or its device
+  enum class Kind : std::uint8_t { qp, dct, sq, rq };     // raw send and receive queues have no QP around them
+  BootTime at;
+  What what = What::created;
+  DeviceIndex device;
+  QpSerial handle;       // names it while it lives
+  Kind kind = Kind::qp;
+  Qpn number;            // of its kind
+  Owner owner;           // created only; as in QpCreated
+};
+
+using Event = std::variant<QpCreated, QpModified, QpDestroyed, QpCallFailed, CgroupChanged, CounterReleased, DevxObject>;
 
 // Events that the kernel side or the decoder lost, by reason, since the probes were loaded. Totals.
 struct EventLosses {

@@ -28,6 +28,7 @@ QpRecord* QpTable::locate(const QpIdentity& qp) {
 QpRecord* QpTable::insert(QpRecord record) {
   if (records_.size() >= limit_ && !make_room(record.tenant)) {
     ++totals_.evicted;
+    lost_sight(record.key.device, record.tracked);
     return nullptr;
   }
   if (record.tracked) {
@@ -40,11 +41,37 @@ QpRecord* QpTable::insert(QpRecord record) {
   const QpKey key = record.key;
   record.attributed = !record.owner || !record.owner->known;
   if (!record.attributed) waiting_.insert(key);
-  return &records_.insert_or_assign(key, std::move(record)).first->second;
+  QpRecord& kept = records_.insert_or_assign(key, std::move(record)).first->second;
+  if (!kept.created) owners_.doubt(key.device);
+  follow(kept, kept.changed);
+  return &kept;
 }
 
-void QpTable::erase(const QpRecord& record, bool evicted) {
+// As soon as it has a port.
+void QpTable::follow(const QpRecord& record, BootTime at) {
+  if (record.port.value == 0 || !carries_tenant_traffic(record)) return;
+  owners_.begins(record.key, record.port, at);
+  const bool unsettled = unsettled_.contains(record.key) || waiting_.contains(record.key);
+  if (record.attributed) owners_.owned(record.key, record.tenant, unsettled ? PortOwners::Final::no : PortOwners::Final::yes);
+}
+
+void QpTable::set_port(QpRecord& record, PortNum port, BootTime at) {
+  record.port = port;
+  follow(record, at);
+}
+
+// Of one that lives on without us. If netlink counts it, a comparison will miss it.
+void QpTable::lost_sight(DeviceIndex device, bool tracked) { tracked ? owners_.doubt(device) : owners_.forfeit(device); }
+
+void QpTable::erase(const QpRecord& record, Gone how, BootTime at) {
+  const bool evicted = how == Gone::evicted;
   const QpKey key = record.key;
+  if (how == Gone::ended) {
+    owners_.ends(key, at);
+  } else {
+    lost_sight(key.device, record.tracked || !evicted);
+    owners_.forget(key);
+  }
   if (record.tracked) {
     const auto held = holders_.find(holder_key(record));
     if (held != holders_.end() && held->second == key) {
@@ -85,7 +112,7 @@ bool QpTable::make_room(TenantId newcomer) {
   }
   const std::size_t count = std::max<std::size_t>(1, std::min(limit_ / 64, (victims.size() - held) / 2));
   std::ranges::nth_element(victims, victims.begin() + static_cast<std::ptrdiff_t>(count), {}, &QpRecord::changed);
-  for (std::size_t i = 0; i < count; ++i) erase(*victims[i], true);
+  for (std::size_t i = 0; i < count; ++i) erase(*victims[i], Gone::evicted);
   return true;
 }
 
@@ -113,6 +140,7 @@ void QpTable::rekey(QpRecord& old, const QpIdentity& qp) {
     if (keys->erase(record.key)) keys->insert(node.key());
   }
   countable_[record.key.device].erase(record.key);
+  owners_.renamed(record.key, node.key());
   record.key = node.key();
   record.from_bpf = true;
   holders_[holder_key(record)] = record.key;
@@ -146,7 +174,7 @@ void QpTable::apply(const QpCreated& event, std::shared_ptr<const Owner> owner, 
         return;
       }
       // The kernel gives a number out again only after the driver let go of it: the old holder's destroy has not returned yet.
-      erase(old);
+      erase(old, Gone::ended, event.at);
     }
   }
   auto& count = event.found ? totals_.seeded : totals_.created;
@@ -154,6 +182,7 @@ void QpTable::apply(const QpCreated& event, std::shared_ptr<const Owner> owner, 
   if (event.qp.serial.value == 0 && !event.qp.tracked) {  // without any name its destroy could not be told
     ++totals_.evicted;
     ++version_;
+    lost_sight(event.qp.device, false);
     return;
   }
   QpRecord record{.key = key, .qpn = event.qp.qpn, .type = event.qp.type, .state = event.found ? std::nullopt : std::optional(event.state),
@@ -174,7 +203,7 @@ void QpTable::apply(const QpModified& event) {
     record = locate(event.qp);
     if (!record) return;
   }
-  if (event.qp.port != record->port && event.qp.port.value != 0 && !is_special(record->type)) record->port = event.qp.port;
+  if (event.qp.port != record->port && event.qp.port.value != 0 && !is_special(record->type)) set_port(*record, event.qp.port, event.at);
   if (event.to) change_state(*record, *event.to, event.at);
   if (event.to == QpState::init) tell(*record);
   const auto take = [](auto& field, const auto& told) {
@@ -199,7 +228,7 @@ void QpTable::apply(const QpModified& event) {
 
 void QpTable::apply(const QpDestroyed& event) {
   if (const QpRecord* record = locate(event.qp)) {
-    erase(*record);
+    erase(*record, Gone::ended, event.at);
   } else if (event.qp.tracked) {
     bury({event.qp.device, restrack_id(event.qp.type, event.qp.qpn, event.qp.port)});  // a dump may have its row already
   }
@@ -234,7 +263,7 @@ std::vector<QpRow> QpTable::dump_goes_on(const QpDump& part) {
       refresh(held->second, row, part.began);
       continue;
     }
-    if (held != holders_.end()) erase(records_.at(held->second));
+    if (held != holders_.end()) erase(records_.at(held->second), Gone::vanished);
     unknown.push_back(row);
   }
   return unknown;
@@ -269,7 +298,8 @@ void QpTable::refresh(QpKey key, const QpRow& row, BootTime asked) {
   if (record.type != row.type) return;                                                   // another QP's answer
   if (record.changed >= asked || record.created.value_or(BootTime{}) >= asked) return;  // the answer may be older than the event
   if (record.port.value == 0 && row.port.value != 0 && !is_special(record.type)) {
-    record.port = row.port;
+    owners_.doubt(key.device);  // since when?
+    set_port(record, row.port, asked);
     ++version_;
     tell(record);
   }
@@ -309,7 +339,7 @@ bool QpTable::remove_vanished(QpKey key, Why why) {
   const auto it = records_.find(key);
   if (it == records_.end()) return false;
   if (why == Why::drift) ++totals_.drift_table_only;
-  erase(it->second);
+  erase(it->second, Gone::vanished);
   return true;
 }
 
@@ -318,7 +348,8 @@ void QpTable::drop_device(DeviceIndex device) {
   for (const auto& [key, record] : records_) {
     if (key.device == device) keys.push_back(key);
   }
-  for (const QpKey& key : keys) erase(records_.at(key));
+  for (const QpKey& key : keys) erase(records_.at(key), Gone::vanished);
+  owners_.drop_device(device);
 }
 
 void QpTable::drop_bpf() {
@@ -326,7 +357,7 @@ void QpTable::drop_bpf() {
   for (const auto& [key, record] : records_) {
     if (record.from_bpf) keys.push_back(key);
   }
-  for (const QpKey& key : keys) erase(records_.at(key));
+  for (const QpKey& key : keys) erase(records_.at(key), Gone::vanished);
 }
 
 std::vector<QpTable::Waiting> QpTable::take_waiting() {
@@ -345,6 +376,7 @@ void QpTable::attribute(QpKey key, std::shared_ptr<const Owner> owner, TenantId 
   if (it == records_.end()) return;
   give(it->second, std::move(owner), tenant);
   it->second.attributed = true;
+  owners_.owned(key, tenant, settled == Settled::yes ? PortOwners::Final::yes : PortOwners::Final::no);
   tell(it->second);
   if (settled == Settled::no) unsettled_.insert(key);
 }

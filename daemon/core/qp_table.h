@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "core/event.h"
+#include "core/port_owners.h"
 #include "core/qp_record.h"
 #include "core/suspicion.h"
 
@@ -129,6 +130,8 @@ class QpTable {
   const QpTotals& totals() const { return totals_; }
   std::vector<QpRecord> all() const;  // sorted by key
   std::vector<TenantId> tenants() const;  // those that have QPs, in any order
+  // Who had the QPs, and when. What came or went otherwise than by an event puts the device in doubt.
+  PortOwners& owners() { return owners_; }
   // Up to `most` QPs of the device that netlink lists, in key order after `from`, starting again at the end.
   std::vector<QpRecord> next_tracked(DeviceIndex device, QpKey from, std::size_t most) const;
   // Up to `most` QPs that netlink lists and one of `suspicions` is about: not known to be in ERR, there before it and not asked about
@@ -151,7 +154,11 @@ class QpTable {
 
   QpRecord* locate(const QpIdentity& qp);
   QpRecord* insert(QpRecord record);
-  void erase(const QpRecord& record, bool evicted = false);
+  enum class Gone : std::uint8_t { ended, vanished, evicted };
+  void erase(const QpRecord& record, Gone how, BootTime at = {});  // `at` of one that ended, by an event
+  void set_port(QpRecord& record, PortNum port, BootTime at);
+  void follow(const QpRecord& record, BootTime at);
+  void lost_sight(DeviceIndex device, bool tracked);
   void rekey(QpRecord& old, const QpIdentity& qp);
   bool make_room(TenantId newcomer);
   void bury(HolderKey id);
@@ -174,6 +181,7 @@ class QpTable {
   std::uint64_t generations_ = 0;
   std::uint64_t version_ = 0;
   QpTotals totals_;
+  PortOwners owners_;
 };
 
 }  // namespace qpscope

@@ -76,6 +76,13 @@ struct Printer {
     std::printf("cgroup time=%llu what=%s id=%llu path=%s\n", static_cast<unsigned long long>(e.at.value), whats[static_cast<int>(e.what)],
                 static_cast<unsigned long long>(e.id.value), safe_text(e.path).c_str());
   }
+  void operator()(const DevxObject& e) const {
+    constexpr const char* kinds[] = {"qp", "dct", "sq", "rq"};
+    std::printf("devx time=%llu dev=%u what=%s kind=%s number=%u handle=%llx known=%d tid=%u tgid=%u cgroup=%llu comm=%s\n",
+                static_cast<unsigned long long>(e.at.value), e.device.value, e.what == DevxObject::What::created ? "created" : "destroyed",
+                kinds[static_cast<int>(e.kind)], e.number.value, static_cast<unsigned long long>(e.handle.value), e.owner.known, e.owner.tid.value,
+                e.owner.tgid.value, static_cast<unsigned long long>(e.owner.cgroup.value), safe_text(e.owner.comm).c_str());
+  }
   // Values by their index, "-" where netlink has none.
   void operator()(const CounterReleased& e) const {
     std::printf("released time=%llu dev=%u port=%u id=%u truncated=%d values=", static_cast<unsigned long long>(e.at.value), e.device.value,

@@ -8,6 +8,7 @@
 
 #include "bpf/events.h"
 #include "core/cgroup_map.h"
+#include "core/devx_table.h"
 #include "core/qp_table.h"
 #include "fuzz/fuzz.h"
 
@@ -16,11 +17,12 @@ using fuzz::check;
 
 namespace {
 
-constexpr std::size_t kQueuePairs = 4, kCgroups = 4;
+constexpr std::size_t kQueuePairs = 4, kCgroups = 4, kDevxObjects = 4;
 
 struct Apply {
   QpTable& table;
   CgroupMap& cgroups;
+  DevxTable& devx;
 
   void operator()(const QpCreated& event) const {
     check(event.owner.comm.size() <= EV_COMM_LEN && event.owner.kern_name.size() <= EV_KERN_NAME_LEN, "names are within their fields");
@@ -42,6 +44,10 @@ struct Apply {
     cgroups.apply(event);
   }
   void operator()(const CounterReleased& event) const { check(event.values.size() <= EV_COUNTER_VALUES, "a set has no more values than its event"); }
+  void operator()(const DevxObject& event) const {
+    check(event.owner.comm.size() <= EV_COMM_LEN, "names are within their fields");
+    devx.apply(event, std::make_shared<const Owner>(event.owner));
+  }
 };
 
 }  // namespace
@@ -50,6 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::Input in(data, size);
   QpTable table(kQueuePairs);
   CgroupMap cgroups(kCgroups, 60);
+  DevxTable devx(table.owners(), kDevxObjects);
   while (!in.empty()) {
     const std::string_view bytes = in.bytes(in.number<std::uint16_t>());
     // A block of exactly its size.
@@ -57,10 +64,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!bytes.empty()) std::memcpy(record.get(), bytes.data(), bytes.size());
     const auto event = decode({record.get(), bytes.size()});
     if (!event) continue;
-    std::visit(Apply{table, cgroups}, *event);
+    std::visit(Apply{table, cgroups, devx}, *event);
     check(table.size() <= kQueuePairs, "the table keeps its bound");
     check(table.all().size() == table.size(), "the table lists what it counts");
     check(cgroups.size() <= kCgroups, "the map of cgroups keeps its bound");
+    check(devx.size() <= kDevxObjects, "the table of DEVX objects keeps its bound");
   }
   const QpTotals& totals = table.totals();
   std::map<QpTotals::Kind, std::uint64_t> present;

@@ -44,6 +44,9 @@ void attributes(Bytes bytes) {
   std::vector<QpRow> rows(1);
   if (const auto result = parse_queue_pairs(bytes, kMost, rows); !result) bad(result.error());
   check(!rows.empty() && rows.size() <= kMost, "rows are appended, within the budget");
+  std::vector<NlContext> contexts(1);
+  if (const auto result = parse_contexts(bytes, kMost, contexts); !result) bad(result.error());
+  check(!contexts.empty() && contexts.size() <= kMost, "contexts are appended, within the budget");
 }
 
 // Header as the reader expects it: sequence 7, socket 9. Datagrams of at most 64 bytes, so that an answer has several.

@@ -67,6 +67,8 @@ def ring_records():
     seed("decode", "found-kernel", record(1, qp(8, 1, 1, 3) + owner(1, kern_name=b"ib_core")) + record(2, modify(8, 1, 3)) + record(3, qp(8, 1, 1)))
     seed("decode", "many", b"".join(record(1, qp(n, n) + owner(3, b"a")) for n in range(1, 7)) + record(3, qp(0, 2)))
     seed("decode", "cgroups", record(5, cgroup(0, b"/a")) + record(5, cgroup(1, b"/b")) + record(5, cgroup(2, b"/b")))
+    devx = [struct.pack("=QIIII", 0xFFFF888000000000 + n, 3, what, 0x500, n) + owner(3, b"dpdk") for n, what in ((1, 0), (2, 0), (1, 1), (2, 0))]
+    seed("decode", "devx", b"".join(record(7, one) for one in devx))
     seed("decode", "failed", b"".join(record(4, struct.pack("=IIII", 3, call, 12, 0)) for call in range(3)))
 
 

@@ -288,6 +288,52 @@ TEST_CASE("a released counter set says when it had more or no values", "[bpf.dec
   CHECK_FALSE(decode(bytes(ev, sizeof(ev) - 8)));
 }
 
+TEST_CASE("a DEVX object comes with its owner and goes without", "[bpf.decode]") {
+  auto made = wire<ev_devx>(EV_DEVX);
+  made.head.time = 77;
+  made.handle = 0xffff888012345678;
+  made.dev_index = 4;
+  made.what = EV_DEVX_CREATED;
+  made.opcode = EV_DEVX_DCT;
+  made.number = 0x1234;
+  made.owner = {.cgroup = 99, .tid = 12, .tgid = 11, .flags = EV_OWNER_KNOWN | EV_OWNER_USER, .pad = 0, .comm = "dpdk", .kern_name = ""};
+  const auto created = decoded<DevxObject>(made);
+  CHECK(created.at == BootTime{77});
+  CHECK(created.what == DevxObject::What::created);
+  CHECK(created.device == DeviceIndex{4});
+  CHECK(created.handle == QpSerial{0xffff888012345678});
+  CHECK(created.kind == DevxObject::Kind::dct);
+  CHECK(created.number == Qpn{0x1234});
+  CHECK(created.owner.known);
+  CHECK(created.owner.tgid == Pid{11});
+  CHECK(created.owner.cgroup == CgroupId{99});
+  CHECK(created.owner.comm == "dpdk");
+
+  auto gone = made;
+  gone.what = EV_DEVX_DESTROYED;
+  gone.owner = {};
+  CHECK(decoded<DevxObject>(gone).what == DevxObject::What::destroyed);
+  CHECK_FALSE(decoded<DevxObject>(gone).owner.known);
+}
+
+TEST_CASE("a DEVX object is a QP, a DCT, an SQ or an RQ by its opcode", "[bpf.decode]") {
+  auto made = wire<ev_devx>(EV_DEVX);
+  const auto kind = [&](__u32 opcode) {
+    made.opcode = opcode;
+    return decoded<DevxObject>(made).kind;
+  };
+  // mlx5_ifc.h MLX5_CMD_OP_CREATE_QP, _DCT, _SQ, _RQ
+  CHECK(kind(0x500) == DevxObject::Kind::qp);
+  CHECK(kind(0x710) == DevxObject::Kind::dct);
+  CHECK(kind(0x904) == DevxObject::Kind::sq);
+  CHECK(kind(0x908) == DevxObject::Kind::rq);
+  made.opcode = 0x400;  // a CQ
+  CHECK_FALSE(decode(bytes(made)));
+  made.opcode = 0x500;
+  made.what = 2;
+  CHECK_FALSE(decode(bytes(made)));
+}
+
 TEST_CASE("unknown kinds and wrong lengths are no events", "[bpf.decode]") {
   CHECK_FALSE(decode({}));
   auto ev = wire<ev_qp_destroy>(EV_QP_DESTROY);

@@ -28,13 +28,14 @@ class ByProcess : public TenantResolver {
 
 struct Bench {
   QpTable table{1000};
+  DevxTable devx{table.owners()};
   std::mutex table_mutex;
   FakeClock clock;
   std::shared_ptr<int> asked;
   std::shared_ptr<std::atomic<bool>> all_named;
   TenantMap tenants{resolvers(), 100};
   std::atomic<int> looked = 0;
-  Attributor attributor{table, table_mutex, tenants, clock.fn(), [this](const Owner& owner, BootTime) { return ++looked, owner; }};
+  Attributor attributor{table, devx, table_mutex, tenants, clock.fn(), [this](const Owner& owner, BootTime) { return ++looked, owner; }};
 
   std::vector<std::unique_ptr<TenantResolver>> resolvers() {
     auto source = std::make_unique<ByProcess>();
@@ -70,6 +71,21 @@ TEST_CASE("one look at a process for all of its queue pairs", "[daemon.attributo
   CHECK(bench.looked == 2);
 }
 
+TEST_CASE("DEVX objects get their tenants with the queue pairs", "[daemon.attributor]") {
+  Bench bench;
+  bench.make(1, 10);
+  bench.devx.apply(DevxObject{.at = {2}, .device = kDev, .handle = {0x10}, .number = {1}, .owner = {}}, owner_of_thread(10));
+  bench.devx.apply(DevxObject{.at = {2}, .device = kDev, .handle = {0x11}, .number = {2}, .owner = {}}, owner_of_thread(11));
+  bench.attributor.pass();
+  CHECK(bench.looked == 2);  // process 10 has both kinds
+  const TenantId of_queue_pair = bench.table.all().front().tenant;
+  CHECK(bench.devx.counts().size() == 2);
+  CHECK(bench.devx.counts().contains({kDev, of_queue_pair}));
+  bench.devx.retry_unsettled();
+  bench.attributor.pass();
+  CHECK(*bench.asked == 3);  // only the odd process has no settled name
+}
+
 TEST_CASE("what is not settled is asked again", "[daemon.attributor]") {
   Bench bench;
   bench.make(1, 101);
@@ -99,7 +115,7 @@ TEST_CASE("a source that hangs holds up nobody, and is told of at the end", "[da
   std::promise<void> release;
   Bench bench;
   std::atomic<bool> entered = false;
-  Attributor attributor(bench.table, bench.table_mutex, bench.tenants, bench.clock.fn(), [&](const Owner& owner, BootTime) {
+  Attributor attributor(bench.table, bench.devx, bench.table_mutex, bench.tenants, bench.clock.fn(), [&](const Owner& owner, BootTime) {
     entered = true;
     release.get_future().wait();
     return owner;

@@ -255,6 +255,28 @@ TEST_CASE("the driver's number", "[host.nldev]") {
   CHECK(parse_driver_id(m.attributes()).error().code == ErrorCode::parse);
 }
 
+TEST_CASE("contexts with and without a process", "[host.nldev]") {
+  Messages m;
+  nlmsghdr* header = m.begin(1);
+  nest(header, RDMA_NLDEV_ATTR_RES_CTX, [&] {
+    nest(header, RDMA_NLDEV_ATTR_RES_CTX_ENTRY, [&] {
+      mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_RES_CTXN, 7);
+      mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_RES_PID, 4711);
+    });
+    nest(header, RDMA_NLDEV_ATTR_RES_CTX_ENTRY, [&] { mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_RES_CTXN, 8); });
+  });
+  std::vector<NlContext> contexts;
+  REQUIRE(parse_contexts(m.attributes(), 100, contexts));
+  CHECK(contexts == std::vector<NlContext>{{7, {4711}}, {8, {0}}});
+  CHECK(parse_contexts(m.attributes(), 3, contexts).error().code == ErrorCode::limit);
+  CHECK(contexts.size() == 3);
+  CHECK(parse_contexts({}, 100, contexts));
+  header = m.begin(1);
+  nest(header, RDMA_NLDEV_ATTR_RES_CTX,
+       [&] { nest(header, RDMA_NLDEV_ATTR_RES_CTX_ENTRY, [&] { mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_RES_PID, 1); }); });
+  CHECK(parse_contexts(m.attributes(), 100, contexts).error().code == ErrorCode::parse);
+}
+
 TEST_CASE("the count of queue pairs", "[host.nldev]") {
   Messages m;
   nlmsghdr* header = m.begin(1);
