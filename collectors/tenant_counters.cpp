@@ -60,6 +60,9 @@ const Twins& twins() {
 
 MetricList tenant_counter_metrics() { return twins().metrics(); }
 
+const MetricDef& tenant_twin(const MetricDef& family) { return twins().of(family).tenant; }
+const MetricDef& unattributed_twin(const MetricDef& family) { return twins().of(family).rest; }
+
 void add_tenant_counters(Reading& out, std::string_view driver, const std::string& device, const std::string& port) {
   const TenantLedger& ledger = out.ledger.tenants();
   ledger.each(port, [&](const TenantKey& who, CreditMethod method, const PortCounter& counter, std::uint64_t total) {

@@ -12,6 +12,10 @@
 namespace qpscope {
 
 MetricList tenant_counter_metrics();
+// Of a canonical port family. Labels: tenant, workload, device, port, method, then the family's own beyond device and port.
+const MetricDef& tenant_twin(const MetricDef& family);
+// Labels as the family's.
+const MetricDef& unattributed_twin(const MetricDef& family);
 
 // What the ledger says of a port, as samples. `driver`: as in vocabulary.h.
 void add_tenant_counters(Reading& out, std::string_view driver, const std::string& device, const std::string& port);

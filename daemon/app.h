@@ -51,7 +51,7 @@ class App {
   Budgets budgets_;
   Devices devices_;
   QpTracker tracker_;
-  ErrorWatch error_watch_;
+  ErrorWatch error_watch_{[this](const std::string& tenant, const std::string& workload) { return tracker_.tenant(tenant, workload); }};
   CarriedTotals carried_;
   SnapshotStore store_;
   std::uint64_t sequence_ = 0;

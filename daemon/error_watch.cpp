@@ -1,24 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "error_watch.h"
 
-#include <utility>
+#include <set>
 
 #include "collectors/counter_folder.h"
+#include "collectors/tenant_counters.h"
 #include "collectors/vocabulary.h"
 
 namespace qpscope {
 
+bool ErrorWatch::grew(const Sample& one, bool new_counts) {
+  const auto* total = std::get_if<double>(&one.value);
+  if (!total) return false;
+  Key key{one.def, one.labels};
+  const auto known = totals_.find(key);
+  if (known != totals_.end()) return *total > std::exchange(known->second, *total);
+  if (totals_.size() >= kMost) totals_.clear();
+  totals_.emplace(std::move(key), *total);
+  return new_counts && *total > 0;
+}
+
 void ErrorWatch::look(std::span<const SharedSamples> lists, BootTime now, Suspicions& out) {
-  const MetricDef* const family = &completion_errors_family();
+  const MetricDef* const port = &completion_errors_family();
+  const MetricDef* const tenant = &tenant_twin(*port);
+  const MetricDef* const rest = &unattributed_twin(*port);
+  std::set<std::pair<std::string, std::string>> divided;  // ports of which it is known what is whose
   for (const SharedSamples& list : lists) {
     for (const Sample& one : *list) {
-      const auto* total = std::get_if<double>(&one.value);
-      if (one.def != family || !total) continue;
-      auto known = totals_.find(one.labels);
-      if (known == totals_.end()) {
-        if (totals_.size() >= kMost) totals_.clear();
-        totals_.emplace(one.labels, *total);
-      } else if (const double before = std::exchange(known->second, *total); *total > before) {
+      if (one.def == rest) divided.emplace(one.labels[0], one.labels[1]);
+    }
+  }
+  const bool looked = std::exchange(looked_, true);
+  for (const SharedSamples& list : lists) {
+    for (const Sample& one : *list) {
+      if (one.def == tenant && grew(one, looked)) {
+        const auto id = tenant_of_ ? tenant_of_(one.labels[0], one.labels[1]) : std::nullopt;
+        out.add(one.labels[2], {.port = port_number(one.labels[3]), .tenant = id}, now);
+      } else if (one.def == rest && grew(one, false)) {
+        out.add(one.labels[0], {.port = port_number(one.labels[1]), .tenant = std::nullopt}, now);
+      } else if (one.def == port && grew(one, false) && !divided.contains({one.labels[0], one.labels[1]})) {
         out.add(one.labels[0], {.port = port_number(one.labels[1]), .tenant = std::nullopt}, now);
       }
     }

@@ -59,6 +59,7 @@ class QpTracker : public QpDirectory {
   Suspicions& suspicions() { return suspicions_; }
   const EventLoop* events() const { return events_.get(); }
   Ownership& ownership() { return ownership_; }
+  std::optional<TenantId> tenant(const std::string& tenant, const std::string& workload) const { return tenants_.find(tenant, workload); }
   std::uint64_t tenant_overflows() const { return tenants_.overflows(); }
 
   // --- QpDirectory: any thread

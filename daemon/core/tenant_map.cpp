@@ -81,6 +81,12 @@ std::shared_ptr<const std::vector<Tenant>> TenantMap::tenants() const {
   return tenants_;
 }
 
+std::optional<TenantId> TenantMap::find(const std::string& tenant, const std::string& workload) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = ids_.find(Tenant{.tenant = tenant, .workload = workload});
+  return found == ids_.end() || found->second < kFixed ? std::nullopt : std::optional(found->second);
+}
+
 std::uint64_t TenantMap::overflows() const {
   const std::lock_guard lock(mutex_);
   return overflows_;

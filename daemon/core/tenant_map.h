@@ -38,6 +38,8 @@ class TenantMap {
   void in_use(std::span<const TenantId> ids, BootTime now);
   // All pairs, indexed by TenantId; the same object while no pair was added.
   std::shared_ptr<const std::vector<Tenant>> tenants() const;
+  // The number of a pair that has one; nullopt also for kUnknown and kOther, which are many.
+  std::optional<TenantId> find(const std::string& tenant, const std::string& workload) const;
   std::uint64_t overflows() const;  // owners that became other/other
 
  private:

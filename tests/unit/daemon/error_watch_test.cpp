@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "collectors/tenant_counters.h"
 #include "collectors/vocabulary.h"
 
 using namespace qpscope;
@@ -55,4 +56,38 @@ TEST_CASE("ever new series do not grow the watch", "[daemon.error_watch]") {
   for (std::size_t n = 0; n < ErrorWatch::kMost + 10; ++n) look(watch, {page({{"req_rnr_retries_exceeded", 1}}, ("d" + std::to_string(n)).c_str())}, n);
   look(watch, {page({{"req_rnr_retries_exceeded", 1}})}, 10);
   CHECK(look(watch, {page({{"req_rnr_retries_exceeded", 2}})}, 12).size() == 1);
+}
+
+namespace {
+
+// What a port's tenants have: completion errors of `a`, of `b` (below 0: it has no series), and nobody's.
+SharedSamples divided(double port, double a, double b, double nobody) {
+  const CounterMeaning& meaning = *hw_counter_meaning("mlx5_core", "req_transport_retries_exceeded");
+  SampleList out{canonical_sample(meaning, "mlx5_0", "1", port)};
+  const auto add = [&](const MetricDef& twin, std::vector<std::string> labels, double value) {
+    append_labels(meaning, labels);
+    if (value >= 0) out.push_back(sample(twin, std::move(labels), value));
+  };
+  add(tenant_twin(*meaning.family), {"a", "1", "mlx5_0", "1", "set"}, a);
+  add(tenant_twin(*meaning.family), {"b", "1", "mlx5_0", "1", "set"}, b);
+  add(unattributed_twin(*meaning.family), {"mlx5_0", "1"}, nobody);
+  return std::make_shared<const SampleList>(std::move(out));
+}
+
+}  // namespace
+
+TEST_CASE("where it is known whose errors grow, nobody else is suspect", "[daemon.error_watch]") {
+  ErrorWatch watch([](const std::string& tenant, const std::string&) { return tenant == "a" ? std::optional<TenantId>(7) : std::nullopt; });
+  const auto suspects = [&](const SharedSamples& list, std::uint64_t at) {
+    std::vector<Suspect> out;
+    for (const Suspicion& one : look(watch, {list}, at)) out.push_back(one.whom);
+    return out;
+  };
+  const Suspect all{.port = {1}, .tenant = std::nullopt}, only_a{.port = {1}, .tenant = 7};
+  CHECK(suspects(divided(10, 6, -1, 4), 1).empty());
+  CHECK(suspects(divided(12, 8, -1, 4), 2) == std::vector{only_a});
+  CHECK(suspects(divided(13, 8, -1, 5), 3) == std::vector{all});
+  CHECK(suspects(divided(15, 8, -1, 5), 4).empty());            // not yet known whose
+  CHECK(suspects(divided(15, 8, 2, 5), 5) == std::vector{all});  // of one who came since, and has no number any more
+  CHECK(suspects(divided(15, 8, 2, 5), 6).empty());
 }
