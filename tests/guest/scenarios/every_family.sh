@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # LIMIT: 150
+# KERNELS: 6.12
 # Every counter of a port of the look-alike, by its kernel name and in the common families, exactly: over wraps of each 32-bit one,
 # SIGKILL, failing reads, a hang, a device that goes and returns, and resets.
 # shellcheck source=tests/guest/scenarios/lib.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # LIMIT: 300
+# KERNELS: 6.12
 # The look-alike's own count of what it was asked stays within budget.firmware_commands_per_second in every mode: while thousands of
 # queue pairs are seeded, under a tenant's churn, with and without BPF, with counter sets; and it is what the daemon says it spent.
 # shellcheck source=tests/guest/scenarios/lib.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # LIMIT: 300
+# KERNELS: 6.12
 # A process that holds 10,000 queue pairs, and one that makes and destroys them as fast as it can for a minute: neither makes the daemon
 # grow, ask more of the firmware than its budget, stall a scrape or lose count silently.
 # shellcheck source=tests/guest/scenarios/lib.sh

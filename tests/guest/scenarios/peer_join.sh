@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # LIMIT: 240
+# KERNELS: 6.12
 # Two daemons, each of which has one of the two ports, as if they were nodes: a real Prometheus finds the peer of every queue pair, by the query
 # of exporters/README.md. And the command shows the queue pairs that the page has.
 # shellcheck source=tests/guest/scenarios/lib.sh
