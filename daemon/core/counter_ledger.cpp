@@ -61,7 +61,9 @@ std::optional<double> CounterLedger::count(const CounterKeyView& key, std::uint6
   }
   Entry& entry = found->second;
   const CounterState before = entry.total.state();
-  const CounterTotal::Step step = entry.total.sample(raw, kind, most_events(key.port, entry.at, now), settles);
+  std::optional<std::uint64_t> counted;  // in sets, which are in use where totals have to settle
+  if (settles && kind == kWraps32) counted = tenants_.credited(std::string(key.port), {std::string(key.source), std::string(key.name)});
+  const CounterTotal::Step step = entry.total.sample(raw, kind, most_events(key.port, entry.at, now), settles, counted);
   const bool good = (step == CounterTotal::Step::first || step == CounterTotal::Step::added) && !settles && !saturated(raw, kind);
   const double elapsed = seconds(now, entry.at);
   entry.rate.reset();

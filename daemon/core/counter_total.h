@@ -60,7 +60,9 @@ class CounterTotal {
   };
   // `most`: how many events were possible since the last sample. `settles`: the kernel may show a value too high for a moment: a
   // rise counts as far as the next sample still has it. A wrap counts at once: it makes a value smaller, a surplus never does.
-  Step sample(std::uint64_t raw, CounterKind kind, double most, bool settles);
+  // `counted`: what the sets that are part of this 32-bit counter have counted so far, by readings of their own: over a gap it tells how
+  // often a summand wrapped.
+  Step sample(std::uint64_t raw, CounterKind kind, double most, bool settles, std::optional<std::uint64_t> counted = {});
 
   double value() const { return static_cast<double>(state_.total); }
   const CounterState& state() const { return state_; }
@@ -68,11 +70,14 @@ class CounterTotal {
  private:
   // The step from `from` to `to`, or nullopt for a fall that is no wrap.
   static std::optional<std::uint64_t> rise(std::uint64_t from, std::uint64_t to, CounterKind kind, double most);
-  void accept(std::uint64_t raw, std::uint64_t step);
+  // The same over a gap, nearest to what was expected.
+  static std::optional<std::uint64_t> rise_over_gap(std::uint64_t from, std::uint64_t to, std::uint64_t expected);
+  void accept(std::uint64_t raw, std::uint64_t step, std::optional<std::uint64_t> counted);
 
   CounterState state_;
   std::optional<std::uint64_t> fallen_;  // a lower value, seen once
   std::optional<std::uint64_t> risen_;   // a higher value, seen once, while `settles`
+  std::optional<std::uint64_t> counted_last_, counted_risen_;  // `counted` with state_.last, and with risen_
   bool known_ = false;
 };
 

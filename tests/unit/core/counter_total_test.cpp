@@ -156,3 +156,27 @@ TEST_CASE("a total goes on from what was kept", "[core.counter_total]") {
   CHECK(total.sample(5, kWraps32, kOneSecond, false) == Step::added);
   CHECK(total.value() == 5'000'000'011);
 }
+
+TEST_CASE("over a gap what the sets have counted tells how often a summand wrapped", "[core.counter_total]") {
+  struct Sample {
+    std::uint64_t raw, counted;
+  };
+  const auto after = [](std::initializer_list<Sample> list, bool settles) {
+    CounterTotal total;
+    std::vector<Step> steps;
+    for (const Sample& one : list) steps.push_back(total.sample(one.raw, kWraps32, 12e9, settles, one.counted));
+    return std::pair(total.value(), steps);
+  };
+  // Two sets, each counts 3e9 in every interval; the second reading finds both wrapped, the port's own set is quiet.
+  const std::uint64_t each = 3'000'000'000, shown = 2 * ((2 * each) % k2to32);
+  CHECK(after({{0, 0}, {2 * each, 2 * each}, {shown, 4 * each}}, false) == std::pair(4.0 * each, std::vector{Step::first, Step::added, Step::added}));
+  // The sets were read somewhat before the port.
+  CHECK(after({{0, 0}, {2 * each, 2 * each - 100'000'000}, {shown, 4 * each - 700'000'000}}, false).first == 4.0 * each);
+  // Without anything in sets a rise is a rise, and a fall is none.
+  CHECK(after({{100, 0}, {150, 0}, {150, 0}}, false) == std::pair(150.0, std::vector{Step::first, Step::added, Step::added}));
+  CHECK(after({{1000, 5}, {3, 5}, {4, 5}}, false).second.back() == Step::reset);
+  // A surplus is waited out here too.
+  const auto surplus = after({{100, 50}, {300, 100}, {150, 100}, {150, 100}}, true);
+  CHECK(surplus.first == 150);
+  CHECK(after({{0, 0}, {2 * each, 2 * each}, {shown, 4 * each}, {shown, 4 * each}}, true).first == 4.0 * each);
+}
