@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "bpf/probe_set.h"
 #include "collectors/host/nldev.h"
 #include "core/text.h"
+#include "devices.h"
 
 namespace qpscope {
 namespace {
@@ -53,14 +55,19 @@ constexpr std::array<CapabilityUse, 5> kCapabilities{{
     {CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "names of cgroups that vanished early"},
 }};
 
+bool held(cap_value_t capability) {
+  cap_flag_value_t set = CAP_CLEAR;
+  cap_t all = cap_get_proc();
+  if (all) cap_get_flag(all, capability, CAP_EFFECTIVE, &set);
+  if (all) cap_free(all);
+  return set == CAP_SET;
+}
+
 void check_capabilities(Table& table) {
-  cap_t held = cap_get_proc();
   for (const CapabilityUse& one : kCapabilities) {
-    cap_flag_value_t set = CAP_CLEAR;
-    if (held) cap_get_flag(held, one.value, CAP_EFFECTIVE, &set);
-    table.row("capability " + std::string(one.name), set == CAP_SET ? Grade::ok : Grade::info, set == CAP_SET ? one.use : "missing: " + std::string(one.use));
+    const bool ok = held(one.value);
+    table.row("capability " + std::string(one.name), ok ? Grade::ok : Grade::info, ok ? one.use : "missing: " + std::string(one.use));
   }
-  if (held) cap_free(held);
 }
 
 void check_devices(Table& table, const Host& host) {
@@ -84,6 +91,32 @@ void check_netlink(Table& table) {
   table.row("netlink", Grade::ok, std::to_string(devices->size()) + " devices, " + std::to_string(queue_pairs) + " queue pairs");
 }
 
+std::pair<Grade, std::string> describe(const Result<NlCounterMode>& mode) {
+  if (!mode) return {Grade::degraded, mode.error().what};
+  switch (mode->kind) {
+    case NlCounterMode::Kind::none: return {Grade::ok, "free"};
+    case NlCounterMode::Kind::manual: return {Grade::info, "there are sets: those that another tool made stay as they are, and the port is not counted by tenant"};
+    case NlCounterMode::Kind::automatic: break;
+  }
+  return {Grade::degraded, "somebody switched on an automatic mode, so the port is not counted by tenant (rdma statistic qp mode)"};
+}
+
+void check_counter_sets(Table& table, const Config& config) {
+  if (config.counters.qp_mode != "tenant") return table.row("counter sets", Grade::info, "only read: counters.qp_mode is " + config.counters.qp_mode);
+  if (!held(CAP_NET_ADMIN)) return table.row("counter sets", Grade::degraded, "counters.qp_mode is tenant, and CAP_NET_ADMIN is missing");
+  auto nldev = Nldev::open();
+  if (!nldev) return table.row("counter sets", Grade::degraded, nldev.error().what);
+  const auto devices = nldev->devices();
+  if (!devices) return table.row("counter sets", Grade::degraded, devices.error().what);
+  for (const NlDevice& device : *devices) {
+    if (!watched(config.devices, device.name)) continue;
+    for (PortNum port{1}; port.value <= device.last_port; ++port.value) {
+      const auto [grade, says] = describe(nldev->counter_mode(device.index, port));
+      table.row("counter sets " + safe_text(device.name) + "/" + std::to_string(port.value), grade, says);
+    }
+  }
+}
+
 void check_probes(Table& table, const Config& config) {
   if (!config.bpf.enabled) return table.row("bpf", Grade::info, "off: bpf.enabled is false");
   const auto probes = ProbeSet::open({.ring_bytes = static_cast<std::size_t>(config.bpf.ring_kib) * 1024}, [](Event&&) {});
@@ -104,6 +137,7 @@ CheckReport check(const Config& config, const Host& host, const std::string& con
   if (host.live) {
     check_capabilities(table);
     check_netlink(table);
+    check_counter_sets(table, config);
     check_probes(table, config);
   } else {
     table.row("netlink, bpf", Grade::info, "off: the root is not this machine's");

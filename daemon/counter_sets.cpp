@@ -26,7 +26,11 @@ constexpr MetricDef kCalls{"qpscope_counter_set_calls_total", MetricType::counte
                            LabelNames{"device", "call", "error"}};
 constexpr MetricDef kFocused{"qpscope_counter_sets_focused", MetricType::gauge, "Queue pairs that have a counter set of their own for a while (qpscope focus, counters.qp_focus).",
                              LabelNames{"device"}};
-constexpr std::array<const MetricDef*, 4> kMetrics{&kStatus, &kRebinds, &kCalls, &kFocused};
+constexpr MetricDef kStrangers{"qpscope_counter_sets_strangers_total", MetricType::counter,
+                               "Queue pairs unbound from a set of ours that was not theirs: their number was given out anew while it was bound, or another tool bound them "
+                               "(RDMA netlink STAT_DEL).",
+                               LabelNames{"device"}};
+constexpr std::array<const MetricDef*, 5> kMetrics{&kStatus, &kRebinds, &kCalls, &kFocused, &kStrangers};
 
 constexpr std::size_t kMostAtOnce = 64;     // queue pairs in a round: collectors come in between
 constexpr std::size_t kMostMembers = 1024;  // of a set: some 2,500 are more than fit into a netlink message, which ends every dump
@@ -62,7 +66,7 @@ std::string_view CounterSets::name_of(Status status) {
 
 bool CounterSets::act(CounterLedger& ledger, CommandBudget& budget, const std::set<PortNum>& saved) {
   Books books{ledger, budget};
-  if (config_.qp_mode != "tenant") {
+  if (!binds()) {
     // What an earlier run left.
     if (ledger.sets().any_managed()) give_back(ledger, budget);
     return false;
@@ -87,11 +91,11 @@ bool CounterSets::act(CounterLedger& ledger, CommandBudget& budget, const std::s
   const std::vector<CountableQp> told = host_.queue_pairs->take_countable(device_, room);
   for (const CountableQp& qp : told) place(qp, books);
   serve_focus(books);
-  binder_.verify(books);
   if (tidy_due_ <= now) {
     tidy_due_ = after(now, kTidySeconds);
     tidy(books);
   }
+  binder_.verify(books);
   return told.size() == room;
 }
 
@@ -221,13 +225,13 @@ void CounterSets::place_new(const CountableQp& qp, const TenantKey& who, Books& 
 // No set is left for other/other: the quietest becomes it. What it counted so far is its tenant's.
 bool CounterSets::share_quietest(PortNum number, bool kernel, Books& books) {
   SetBook& book = books.ledger.sets();
+  // First, as sets that are gone by then go from the book.
+  if (!binder_.reread(books, number)) return false;
   std::vector<const CounterSet*> sets = own(book, number);
   std::erase_if(sets, [&](const CounterSet* set) { return set->kernel != kernel || set->focus; });
-  if (sets.empty() || !binder_.reread(books, number)) return false;
+  if (sets.empty()) return false;
   const auto quietest = std::ranges::min_element(sets, {}, [&](const CounterSet* set) { return activity_[set->key].moved; });
-  const SetKey key = (*quietest)->key;
-  if (!book.find(key)) return false;
-  book.credit_to(key, kOtherTenants);
+  book.credit_to((*quietest)->key, kOtherTenants);
   return true;
 }
 
@@ -239,7 +243,7 @@ bool CounterSets::leave(const CountableQp& qp, SetKey set, Books& books) {
 // --- one queue pair for a while
 
 Result<> CounterSets::focus_on(Qpn qpn, double seconds) {
-  if (config_.qp_mode != "tenant") return fail(ErrorCode::unsupported, "counters.qp_mode is leave: qpscoped only reads; set it to tenant first");
+  if (!binds()) return fail(ErrorCode::unsupported, "counters.qp_mode is leave: qpscoped only reads; set it to tenant first");
   const std::lock_guard lock(mutex_);
   if (wanted_focus_.size() >= kMostFocusRequests) return fail(ErrorCode::limit, "too many requests at once: try again in some seconds");
   wanted_focus_.emplace_back(qpn, seconds);
@@ -308,9 +312,13 @@ void CounterSets::focus_suspect(Books& books) {
   }
   if (!worst) return;
   std::optional<CountableQp> suspect;
+  const auto looked_at = [&](QpKey qp) {
+    const auto known = was_focused_.find(qp);
+    return known == was_focused_.end() ? BootTime{} : known->second;
+  };
   for (const Qpn qpn : worst->members) {
     const auto qp = host_.queue_pairs->holder(device_, worst->key.port, qpn);
-    if (qp && (!suspect || was_focused_[qp->key] < was_focused_[suspect->key])) suspect = qp;
+    if (qp && (!suspect || looked_at(qp->key) < looked_at(suspect->key))) suspect = qp;
   }
   if (suspect) focus(*suspect, config_.focus_time, books);
 }
@@ -319,6 +327,7 @@ void CounterSets::focus_suspect(Books& books) {
 
 void CounterSets::tidy(Books& books) {
   binder_.forget_dead();
+  binder_.evict_strangers(books);
   std::erase_if(was_focused_, [&](const auto& entry) { return !host_.queue_pairs->find(device_, entry.first); });
   follow_activity(books.ledger.sets());
   for (auto& [number, port] : ports_) demote(number, port, books);
@@ -419,7 +428,10 @@ SampleList CounterSets::samples() const {
     out.push_back(sample(kRebinds, {device_, name}, static_cast<double>(port.rebinds)));
   }
   for (const auto& [call, count] : binder_.calls()) out.push_back(sample(kCalls, {device_, call.first, call.second}, static_cast<double>(count)));
-  if (!ports_.empty()) out.push_back(sample(kFocused, {device_}, static_cast<double>(focused_.size())));
+  if (!ports_.empty()) {
+    out.push_back(sample(kFocused, {device_}, static_cast<double>(focused_.size())));
+    out.push_back(sample(kStrangers, {device_}, static_cast<double>(binder_.strangers())));
+  }
   return out;
 }
 

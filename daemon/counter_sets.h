@@ -39,6 +39,7 @@ class CounterSets {
  public:
   CounterSets(const Host& host, std::string device, CountersConfig config, ClockFn now);
 
+  bool binds() const { return config_.qp_mode == "tenant"; }
   // One round, as much as the budget has room for. `saved`: the ports that the state file on disk calls ours. True: there is more to do.
   bool act(CounterLedger& ledger, CommandBudget& budget, const std::set<PortNum>& saved);
   // Gives back what is ours, as far as the budget has room. True: nothing is left.

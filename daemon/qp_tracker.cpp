@@ -278,7 +278,7 @@ std::optional<DeviceIndex> QpTracker::index_of(const std::string& device) {
 void QpTracker::refresh_names() {
   auto names = std::make_shared<const std::map<DeviceIndex, std::string>>(reconcilers_->devices());
   const std::lock_guard lock(shared_mutex_);
-  std::erase_if(released_, [&](const auto& entry) { return !names->contains(entry.first) && device_names_->contains(entry.first); });
+  std::erase_if(released_, [&](const auto& entry) { return !names->contains(entry.first); });  // nobody takes those of a device that is not watched
   device_names_ = std::move(names);
 }
 
@@ -299,7 +299,9 @@ std::vector<CountableQp> QpTracker::take_countable(const std::string& device, st
   if (!index) return {};
   const std::lock_guard lock(table_mutex_);
   std::vector<CountableQp> out;
-  for (const QpRecord& record : table_.take_countable(*index, most, self_check_.owners_verified())) out.push_back(*describe(&record));
+  for (const QpRecord& record : table_.take_countable(*index, most, self_check_.owners_verified())) {
+    if (auto qp = describe(&record)) out.push_back(std::move(*qp));
+  }
   return out;
 }
 

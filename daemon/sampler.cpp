@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "collectors/counter_folder.h"
 #include "collectors/registry.h"
@@ -39,11 +40,15 @@ DeviceSampler::~DeviceSampler() {
 
 void DeviceSampler::start() {
   finished_ = false;
-  if (sets_) host_.queue_pairs->on_news(device_, [this] { wake(); });
+  // Only where something comes of it: a tenant that makes queue pairs all the time must not wake us for nothing.
+  listening_ = sets_ && sets_->binds();
+  if (listening_) host_.queue_pairs->on_news(device_, [this] { wake(); });
   thread_ = std::thread([this] { run(); });
 }
 
 void DeviceSampler::request_stop() {
+  // Now and not at the thread's end: by then the device may be back, and another sampler be listening under its name.
+  if (std::exchange(listening_, false)) host_.queue_pairs->on_news(device_, {});
   const std::lock_guard lock(mutex_);
   stop_ = true;
   wake_.notify_all();
@@ -61,7 +66,7 @@ void DeviceSampler::saved(std::shared_ptr<const LedgerImage> image) {
 }
 
 Result<> DeviceSampler::focus_on(Qpn qpn, double seconds) {
-  if (!sets_) return fail(ErrorCode::unsupported, "RDMA netlink is off here");
+  if (!sets_) return fail(ErrorCode::unsupported, "no focus on single queue pairs: RDMA netlink is off here");
   const auto done = sets_->focus_on(qpn, seconds);
   wake();
   return done;
@@ -154,7 +159,6 @@ void DeviceSampler::give_sets_back() {
   }
   keep_ledger();
   sets_->close();
-  host_.queue_pairs->on_news(device_, {});
   giving_back_ = false;
 }
 

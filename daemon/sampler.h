@@ -48,7 +48,8 @@ class DeviceSampler {
   ~DeviceSampler();  // joins
 
   void start();
-  // Asks the thread to end; it may be stuck in the kernel, or first give counter sets back.
+  // Asks the thread to end; it may be stuck in the kernel, or first give counter sets back. From here on another sampler may have the
+  // device's name.
   void request_stop();
   bool giving_back() const { return giving_back_; }
   // True once the thread has ended; waits at most so long.
@@ -97,6 +98,7 @@ class DeviceSampler {
   ReadErrors errors_;        // the thread's own
   CounterLedger ledger_;     // the thread's own
   BootTime image_at_;        // the thread's own: when the ledger was last put into state_
+  bool listening_ = false;  // to news of queue pairs; the owner's thread's
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   State state_;

@@ -9,7 +9,8 @@
 
 namespace qpscope {
 
-SetBinder::SetBinder(const Host& host, std::string device, ClockFn now) : host_(host), device_(std::move(device)), now_(std::move(now)), netlink_(host.netlink(device_)) {}
+SetBinder::SetBinder(const Host& host, std::string device, ClockFn now)
+    : host_(host), device_(std::move(device)), now_(std::move(now)), netlink_(host.netlink(device_)) {}
 
 template <class Call>
 auto SetBinder::call(Books& books, const char* name, std::uint64_t commands, Call make) -> decltype(make()) {
@@ -34,8 +35,18 @@ Result<SetKey> SetBinder::bind_new(Books& books, const CountableQp& qp, const Te
   const auto id = call(books, "bind_new", 2, [&] { return netlink_->bind_to_new_set(qp.port, qp.qpn); });
   if (!id) return std::unexpected(id.error());
   const SetKey key{qp.port, *id};
-  books.ledger.sets().make({.key = key, .ours = true, .kernel = qp.kernel, .who = who, .focus = focus ? std::optional(qp.key) : std::nullopt, .asked = asked,
-                            .made = now_(), .members = {qp.qpn}, .last = {}, .read_at = {}, .only = {}, .only_totals = {}});
+  books.ledger.sets().make({.key = key,
+                            .ours = true,
+                            .kernel = qp.kernel,
+                            .who = who,
+                            .focus = focus ? std::optional(qp.key) : std::nullopt,
+                            .asked = asked,
+                            .made = now_(),
+                            .members = {qp.qpn},
+                            .last = {},
+                            .read_at = {},
+                            .only = {},
+                            .only_totals = {}});
   bound_[qp.key] = {key, qp.qpn};
   unverified_.push_back(qp.key);
   return key;
@@ -67,12 +78,32 @@ void SetBinder::verify(Books& books) {
     if (found == bound_.end() || host_.queue_pairs->find(device_, key)) continue;
     const Bound bound = found->second;
     bound_.erase(found);
-    const auto holder = host_.queue_pairs->holder(device_, bound.set.port, bound.qpn);
-    if (!holder) continue;  // it died, and its place in the set with it
-    if (const auto theirs = bound_.find(holder->key); theirs != bound_.end() && theirs->second.set == bound.set) continue;
-    ++strangers_;
-    (void)unbind(books, bound.qpn, bound.set);
+    if (const auto holder = host_.queue_pairs->holder(device_, bound.set.port, bound.qpn)) {
+      if (const auto theirs = bound_.find(holder->key); theirs != bound_.end() && theirs->second.set == bound.set) continue;
+    }
+    // Also where nobody is known to hold the number: the next one may not have been told of, or has no tenant yet.
+    if (unbind(books, bound.qpn, bound.set)) ++strangers_;
   }
+}
+
+void SetBinder::evict_strangers(Books& books) {
+  std::map<QpKey, Bound> intruding;
+  for (const PortNum port : books.ledger.sets().managed()) {
+    for (const CounterSet* set : books.ledger.sets().sets(port)) {
+      if (!set->ours) continue;
+      for (const Qpn qpn : set->members) {
+        const auto qp = host_.queue_pairs->holder(device_, port, qpn);
+        if (qp && !qp->seeded && !bound_.contains(qp->key)) intruding[qp->key] = {set->key, qpn};
+      }
+    }
+  }
+  for (const auto& [key, one] : intruding) {
+    // Two looks in a row, as a member that was read may be gone and its number another's.
+    const auto before = intruding_.find(key);
+    if (before == intruding_.end() || before->second.set != one.set || books.budget.room(CommandBudget::Use::sets, now_()) == 0) continue;
+    if (unbind(books, one.qpn, one.set)) ++strangers_;
+  }
+  intruding_ = std::move(intruding);
 }
 
 void SetBinder::hear(Books& books) { hear_releases(*host_.queue_pairs, device_, books.ledger.sets(), books.ledger.tenants(), now_()); }

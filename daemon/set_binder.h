@@ -40,14 +40,19 @@ class SetBinder {
 
   // A number may have gone to another queue pair while it was bound: what is not the one that was meant is unbound again.
   void verify(Books& books);
+  // Unbinds from our sets what we did not put there: it would count as another tenant's. Some seconds after the last time, so that the
+  // members have been read anew.
+  void evict_strangers(Books& books);
   void hear(Books& books);
 
   // The set that we bound this queue pair to, if that is still there; of one older than this run, the set of ours that it is in.
   std::optional<SetKey> set_of(const SetBook& book, const CountableQp& qp);
   void forget_dead();  // queue pairs that are gone
 
-  const std::map<std::pair<std::string, std::string>, std::uint64_t>& calls() const { return calls_; }  // by name and errno's name, "" for success
-  std::uint64_t strangers() const { return strangers_; }  // bound and unbound again, since the number had gone to another
+  const std::map<std::pair<std::string, std::string>, std::uint64_t>& calls() const {
+    return calls_;
+  }                                                       // by name and errno's name, "" for success
+  std::uint64_t strangers() const { return strangers_; }  // queue pairs unbound from sets that were not theirs
 
  private:
   struct Bound {
@@ -63,6 +68,7 @@ class SetBinder {
   std::unique_ptr<DeviceNetlink> netlink_;  // opened by the thread that uses it
   std::map<QpKey, Bound> bound_;
   std::vector<QpKey> unverified_;
+  std::map<QpKey, Bound> intruding_;  // at the last evict_strangers()
   std::map<std::pair<std::string, std::string>, std::uint64_t> calls_;
   std::uint64_t strangers_ = 0;
 };

@@ -74,12 +74,20 @@ HttpResponse Pages::answer(const HttpRequest& request) {
     }
     if (const char* why = refusal(route.access, request.peer)) return error(request, 403, why);
     if (request.oversized) return error(request, 413, "the body is longer than " + std::to_string(kMostBodyBytes) + " bytes");
-    return route.answer(*this, request);
+    return bounded(route.answer(*this, request), request);
   }
   if (methods.empty()) return error(request, 404, "no such page; / has a list");
   HttpResponse out = error(request, 405, "only " + methods);
   out.allow = std::move(methods);
   return out;
+}
+
+HttpResponse Pages::bounded(HttpResponse response, const HttpRequest& request) const {
+  if (!response.pieces || request.peer == HttpPeer::on_socket) return response;
+  auto turn = being_sent_;
+  if (turn.use_count() >= kMostAtOnce + 2) return error(request, 503, "too many long pages are being sent; try again");  // the two: being_sent_ and turn
+  response.pieces = [turn = std::move(turn), next = std::move(response.pieces)] { return next(); };
+  return response;
 }
 
 std::string Pages::metrics(const Snapshot& snapshot) {

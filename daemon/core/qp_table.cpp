@@ -90,7 +90,7 @@ void QpTable::erase(const QpRecord& record, Gone how, BootTime at) {
   }
   waiting_.erase(key);
   unsettled_.erase(key);
-  if (const auto told = countable_.find(key.device); told != countable_.end()) told->second.erase(key);
+  untell(record);
   records_.erase(key);
 }
 
@@ -133,13 +133,13 @@ void QpTable::change_state(QpRecord& record, QpState to, BootTime at) {
 
 // A QP known from netlink turns out to be one that the BPF side names: same QP, better name.
 void QpTable::rekey(QpRecord& old, const QpIdentity& qp) {
+  untell(old);
   auto node = records_.extract(old.key);
   node.key() = {qp.device, qp.serial};
   QpRecord& record = node.mapped();
   for (auto* keys : {&waiting_, &unsettled_}) {
     if (keys->erase(record.key)) keys->insert(node.key());
   }
-  countable_[record.key.device].erase(record.key);
   owners_.renamed(record.key, node.key());
   record.key = node.key();
   record.from_bpf = true;
@@ -386,28 +386,28 @@ void QpTable::retry_unsettled() {
   unsettled_.clear();
 }
 
-bool QpTable::countable(const QpRecord& record) {
-  return record.tracked && record.attributed && record.port.value != 0 && !is_special(record.type) &&
-         static_cast<std::uint32_t>(record.type) < static_cast<std::uint32_t>(QpType::driver);
-}
+namespace {
+
+bool can_be_bound(QpType type) { return !is_special(type) && static_cast<std::uint32_t>(type) < static_cast<std::uint32_t>(QpType::driver); }
+
+}  // namespace
+
+bool QpTable::countable(const QpRecord& record) { return record.tracked && record.attributed && record.port.value != 0 && can_be_bound(record.type); }
 
 void QpTable::tell(const QpRecord& record) {
-  if (countable(record)) countable_[record.key.device].insert(record.key);
+  if (countable(record)) countable_[record.key.device].add(record.tenant, record.key);
+}
+
+void QpTable::untell(const QpRecord& record) {
+  if (const auto told = countable_.find(record.key.device); told != countable_.end()) told->second.remove(record.tenant, record.key);
 }
 
 std::vector<QpRecord> QpTable::take_countable(DeviceIndex device, std::size_t most, bool from_bpf) {
   std::vector<QpRecord> out;
   const auto found = countable_.find(device);
   if (found == countable_.end()) return out;
-  for (auto it = found->second.begin(); it != found->second.end() && out.size() < most;) {
-    const QpRecord& record = records_.at(*it);
-    if (record.from_bpf && !from_bpf) {
-      ++it;
-      continue;
-    }
-    out.push_back(record);
-    it = found->second.erase(it);
-  }
+  const auto ready = [&](QpKey key) { return from_bpf || !records_.at(key).from_bpf; };
+  for (const QpKey& key : found->second.take(most, ready)) out.push_back(records_.at(key));
   return out;
 }
 
@@ -425,11 +425,13 @@ bool QpTable::has_countable(DeviceIndex device) const {
 std::size_t QpTable::count_countable(DeviceIndex device, PortNum port) const {
   return static_cast<std::size_t>(std::ranges::count_if(records_, [&](const auto& entry) {
     const QpRecord& record = entry.second;
-    return record.key.device == device && record.port == port && record.tracked && !is_special(record.type);
+    return record.key.device == device && record.port == port && record.tracked && can_be_bound(record.type);
   }));
 }
 
+// It is told again once its tenant has been looked for.
 void QpTable::give(QpRecord& record, std::shared_ptr<const Owner> owner, TenantId tenant) {
+  untell(record);
   if (const auto old = per_tenant_.find(record.tenant); old != per_tenant_.end() && --old->second == 0) per_tenant_.erase(old);
   ++per_tenant_[tenant];
   record.owner = std::move(owner);

@@ -23,6 +23,7 @@
 #include "core/event.h"
 #include "core/port_owners.h"
 #include "core/qp_record.h"
+#include "core/qp_turns.h"
 #include "core/suspicion.h"
 
 namespace qpscope {
@@ -114,7 +115,8 @@ class QpTable {
 
   // --- counter sets: queue pairs that can be bound to one, and whose tenant has been looked for
   static bool countable(const QpRecord& record);
-  // Up to `most` of the device that became so or changed since they were told; each once. Not `from_bpf`: those that BPF told of wait.
+  // Up to `most` of the device that became so or changed since they were told; each once, tenants in turn. Not `from_bpf`: those that BPF
+  // told of wait.
   std::vector<QpRecord> take_countable(DeviceIndex device, std::size_t most, bool from_bpf);
   void retell_countable(DeviceIndex device);
   bool has_countable(DeviceIndex device) const;
@@ -164,6 +166,7 @@ class QpTable {
   void bury(HolderKey id);
   void change_state(QpRecord& record, QpState to, BootTime at);
   void tell(const QpRecord& record);
+  void untell(const QpRecord& record);
   void give(QpRecord& record, std::shared_ptr<const Owner> owner, TenantId tenant);
   static HolderKey holder_key(const QpRecord& record);
 
@@ -171,7 +174,7 @@ class QpTable {
   std::unordered_map<QpKey, QpRecord, Hash> records_;
   std::unordered_map<HolderKey, QpKey, Hash> holders_;  // tracked QPs only: a no_track DCT has number 0 like its brothers
   std::unordered_set<QpKey, Hash> waiting_, unsettled_;  // for their tenant; only QPs that are in records_
-  std::unordered_map<DeviceIndex, std::unordered_set<QpKey, Hash>> countable_;  // not told yet; only QPs that are in records_
+  std::unordered_map<DeviceIndex, QpTurns> countable_;   // not told yet, by their present tenant; only QPs that are in records_
   std::unordered_map<TenantId, std::size_t> per_tenant_;
   std::unordered_map<DeviceIndex, std::size_t> tracked_;
   std::unordered_set<HolderKey, Hash> tombstones_;  // destroyed while a dump of their device runs, which may hang

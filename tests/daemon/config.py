@@ -28,6 +28,18 @@ def test_value_out_of_range():
     refused_config("tenants:\n  limit: 0\n", ":2: ", "tenants.limit", "from 1 to 4096")
 
 
+def test_counter_sets():
+    refused_config("counters:\n  qp_mode: on\n", ":2: ", "counters.qp_mode", "leave", "tenant")
+    refused_config("counters:\n  qp_mode: tenant\n  max_sets: 1\n", ":3: ", "counters.max_sets", "from 2 to 255")
+    refused_config("counters:\n  max_sets: 256\n", ":2: ", "counters.max_sets", "from 2 to 255")
+    refused_config("counters:\n  qp_focus: 17\n", ":2: ", "counters.qp_focus", "from 0 to 16")
+    refused_config("counters:\n  qp_focus: -1\n", ":2: ", "counters.qp_focus")
+    refused_config("counters:\n  focus_time: 0s\n", ":2: ", "counters.focus_time")
+    refused_config("counters:\n  focus_time: 2h\n", ":2: ", "counters.focus_time")
+    refused_config("counters:\n  slow_command: 50\n", ":2: ", "counters.slow_command")
+    refused_config("counters:\n  mode: tenant\n", ":2: ", '"mode"', "qp_mode")
+
+
 def test_key_given_twice():
     refused_config("log:\n  level: info\n  level: debug\n", ":3: ", "level", "twice")
 

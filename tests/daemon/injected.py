@@ -149,7 +149,9 @@ def test_driver_link():
     same_as = {key for key in values(page) if 'device="mlx5_1"' in key or key.startswith("qpscope_port_counters_total")}
     expect(all(values(page)[key] == values(base)[key] for key in same_as) and len(same_as) > 40, "others are touched", *lost - of_hw)
     expect(read_errors(page) == {("mlx5_0", "device", "ENOMEM"): 1}, "not this error", read_errors(page))
-    expect(total(page, "qpscope_collector_success", '"hw_counters"', '"mlx5_0"') == 0 and len(warnings) == 2, "not said", page, *warnings)
+    for collector in ("hw_counters", "qp_statistics"):
+        expect(total(page, "qpscope_collector_success", f'"{collector}"', '"mlx5_0"') == 0, f"{collector} does without a driver", page)
+    expect(len(warnings) == 3, "not said once by each that needs it", *warnings)
 
 
 def test_virtual_function_links():

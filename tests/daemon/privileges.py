@@ -3,7 +3,7 @@
 import os
 import re
 
-from harness import ANY_PORT, NO_CAPABILITIES, Daemon, expect, main, needs_root, refused, run, skip, temp_folder, total, wait_for
+from harness import ANY_PORT, NO_CAPABILITIES, Daemon, config_file, expect, main, needs_root, refused, run, skip, temp_folder, total, wait_for
 
 CAP_PERFMON, CAP_BPF = 38, 39
 
@@ -87,6 +87,10 @@ def test_no_capabilities_check():
     code, out, err = run("--check", wrapper=NO_CAPABILITIES)
     expect(code == 1 and err == "", f"exit code {code}, not 1", out, err)
     expect(re.search(r"^capability CAP_BPF +- +missing", out, re.M) and "DEGRADED" in out, "the table does not say what is missing", out)
+    expect(re.search(r"^counter sets +- +only read", out, re.M), "sets that nobody wants to bind are a fault", out)
+    code, out, err = run("--check", "--config", config_file("counters: {qp_mode: tenant}\n"), wrapper=NO_CAPABILITIES)
+    expect(code == 1 and err == "", f"exit code {code}, not 1", out, err)
+    expect(re.search(r"^counter sets +DEGRADED .*CAP_NET_ADMIN", out, re.M), "the table does not say that sets cannot be bound", out)
 
 
 def test_unreadable_root():

@@ -5,6 +5,7 @@
 
 #include "clock.h"
 #include "support/fake_host.h"
+#include "support/fake_netlink.h"
 
 using namespace qpscope;
 using namespace qpscope::test;
@@ -109,4 +110,53 @@ TEST_CASE("totals go on over wraps, and from an image", "[daemon.sampler]") {
   CHECK(value(second.state(), "hw_counters", "qpscope_hw_counters_total") == std::nullopt);
   CHECK(second.state().ledger == first.state().ledger);
   CHECK(pass(second, "6\n") == 4294967302);
+}
+
+namespace {
+
+// Knows of no queue pair; who listens to its news?
+struct Listeners : QpDirectory {
+  std::map<std::string, std::function<void()>> wakers;
+  void catch_up() override {}
+  bool events_on() const override { return true; }
+  bool all_known() const override { return true; }
+  std::vector<CountableQp> take_countable(const std::string&, std::size_t) override { return {}; }
+  void retell(const std::string&) override {}
+  std::optional<CountableQp> find(const std::string&, QpKey) override { return std::nullopt; }
+  std::optional<CountableQp> holder(const std::string&, PortNum, Qpn) override { return std::nullopt; }
+  std::size_t countable(const std::string&, PortNum) override { return 0; }
+  Released take_released(const std::string&) override { return {}; }
+  void on_news(const std::string& device, std::function<void()> wake) override {
+    if (wake) {
+      wakers[device] = std::move(wake);
+    } else {
+      wakers.erase(device);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("news of queue pairs go to the sampler that has the device now, and to none that only reads", "[daemon.sampler]") {
+  Site site;
+  add_device(site.tree);
+  FakeNetlink netlink;
+  Listeners directory;
+  site.host.netlink = [&](const std::string&) { return netlink.line(); };
+  site.host.queue_pairs = &directory;
+  const bool binds = GENERATE(true, false);
+  Config config;
+  config.counters.qp_mode = binds ? "tenant" : "leave";
+  DeviceSampler second(site.host, {.name = "mlx5_0"}, config, site.budgets, boot_now);
+  {
+    DeviceSampler first(site.host, {.name = "mlx5_0"}, config, site.budgets, boot_now);
+    first.start();
+    CHECK(directory.wakers.contains("mlx5_0") == binds);
+    first.request_stop();
+    CHECK_FALSE(directory.wakers.contains("mlx5_0"));
+    second.start();
+  }
+  CHECK(directory.wakers.contains("mlx5_0") == binds);
+  second.request_stop();
+  CHECK(directory.wakers.empty());
 }

@@ -174,3 +174,20 @@ TEST_CASE("no queue pairs is a page too", "[exporters.pages]") {
   CHECK(whole(f.get("/metrics/qps")).empty());
   CHECK_THAT(whole(f.get("/metrics")), !Contains("qpscope_qp_"));
 }
+
+TEST_CASE("readers that take their time keep no more snapshots than so many", "[exporters.pages]") {
+  Fixture f;
+  f.publish(1, 3);
+  std::vector<HttpResponse> slow;
+  for (long n = 0; n < Pages::kMostAtOnce; ++n) {
+    slow.push_back(f.get(n % 2 ? "/metrics/qps" : "/api/v1/qps"));
+    REQUIRE(slow.back().status == 200);
+    REQUIRE_FALSE(slow.back().pieces().empty());
+  }
+  CHECK(f.get("/metrics/qps").status == 503);
+  CHECK_THAT(whole(f.get("/api/v1/qps")), Contains("\"not_ready\""));
+  CHECK(f.get("/metrics").status == 200);
+  CHECK(f.get("/api/v1/qps", HttpPeer::on_socket).status == 200);
+  slow.pop_back();
+  CHECK(f.get("/metrics/qps").status == 200);
+}
