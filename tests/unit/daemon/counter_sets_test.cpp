@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counter_sets.h"
+
+#include <catch2/catch.hpp>
+#include <cerrno>
+
+#include "support/counter_machine.h"
+
+using namespace qpscope;
+using namespace qpscope::test;
+using Mode = NlCounterMode::Kind;
+
+namespace {
+
+constexpr PortNum kPort = CounterMachine::kPort;
+
+TenantKey tenant(int number) { return {"t" + std::to_string(number), "w"}; }
+CountersConfig with_sets(std::uint64_t most) { return {.qp_mode = "tenant", .max_sets = most}; }
+std::size_t sets_of(const CounterMachine& m, const TenantKey& who) {
+  return static_cast<std::size_t>(std::ranges::count_if(m.ledger.sets().sets(kPort), [&](const CounterSet* set) { return set->who == who; }));
+}
+int binds(CounterMachine& m) { return m.kernel.asked["bind_new"] + m.kernel.asked["bind"]; }
+
+}  // namespace
+
+// --- who is bound, and when
+
+TEST_CASE("nothing is bound before the state file calls the port ours", "[daemon.counter_sets]") {
+  CounterMachine m;
+  const QpSerial qp = m.kernel.running(kTenantA);
+  m.saves = false;
+  m.passes(20);
+  CHECK(m.status() == "waiting");
+  CHECK(binds(m) == 0);
+  CHECK(m.ledger.image().sets.managed.contains(kPort));
+  m.saves = true;
+  m.passes(2);
+  CHECK(m.status() == "counting");
+  CHECK(m.counted_as(qp) == kTenantA);
+}
+
+TEST_CASE("running queue pairs are taken, a new one with its INIT, each into its tenant's set", "[daemon.counter_sets]") {
+  CounterMachine m;
+  const QpSerial a1 = m.kernel.running(kTenantA), b = m.kernel.running(kTenantB), on_2 = m.kernel.running(kTenantA, 2);
+  m.settle();
+  const QpSerial a2 = m.kernel.create(kTenantA);
+  m.pass();
+  CHECK_FALSE(m.kernel.qp(a2).set);  // it has no port
+  m.kernel.init(a2);
+  m.act();
+  CHECK(m.kernel.together_with(a1) == std::vector{a1, a2});
+  CHECK(m.kernel.together_with(b) == std::vector{b});
+  CHECK(m.kernel.together_with(on_2) == std::vector{on_2});
+  CHECK(m.rebinds() == 0);
+  m.kernel.count(a1, 3);
+  m.kernel.count(a2, 4);
+  m.kernel.count(b, 5);
+  m.passes(2);
+  CHECK(m.credited(kTenantA) == 7);
+  CHECK(m.credited(kTenantB) == 5);
+  CHECK(m.unattributed() == 0);
+}
+
+TEST_CASE("one whose tenant is not known is left alone, and moves when it turns out to be another", "[daemon.counter_sets]") {
+  CounterMachine m;
+  const QpSerial qp = m.kernel.running(std::nullopt);
+  m.settle();
+  CHECK_FALSE(m.kernel.qp(qp).set);
+  m.kernel.belongs_to(qp, kTenantA);
+  m.pass();
+  m.kernel.count(qp, 3);
+  m.kernel.belongs_to(qp, kTenantB);
+  m.pass();
+  CHECK(m.counted_as(qp) == kTenantB);
+  CHECK(m.rebinds() == 1);
+  m.kernel.count(qp, 4);
+  m.passes(2);
+  CHECK(m.credited(kTenantA) == 3);
+  CHECK(m.credited(kTenantB) == 4);
+  m.passes(40);
+  CHECK(m.rebinds() == 1);
+}
+
+TEST_CASE("kernel queue pairs never share a set with users'", "[daemon.counter_sets]") {
+  CounterMachine m;
+  const QpSerial user = m.kernel.running(kTenantA), kernel = m.kernel.running(kTenantA, 1, true);
+  m.settle();
+  CHECK(m.kernel.together_with(user) == std::vector{user});
+  CHECK(m.kernel.together_with(kernel) == std::vector{kernel});
+}
+
+TEST_CASE("more than 1,024 queue pairs of a tenant take a second set", "[daemon.counter_sets]") {
+  CounterMachine m;
+  for (int i = 0; i < 1030; ++i) m.kernel.running(kTenantA);
+  m.passes(30);
+  CHECK(sets_of(m, kTenantA) == 2);
+  for (const auto& [id, set] : m.kernel.sets) CHECK(set.members <= 1024);
+  CHECK(std::ranges::all_of(m.kernel.qps, [](const auto& entry) { return entry.second.set.has_value(); }));
+}
+
+// --- no set left
+
+TEST_CASE("tenants that find no set share other/other, and get their own when there is room", "[daemon.counter_sets]") {
+  CounterMachine m(with_sets(3));
+  std::vector<QpSerial> qps;
+  for (int i = 0; i < 5; ++i) qps.push_back(m.kernel.running(tenant(i)));
+  m.settle();
+  CHECK(m.kernel.sets.size() == 3);
+  CHECK(m.kernel.together_with(qps[4]) == std::vector{qps[2], qps[3], qps[4]});
+  CHECK(m.counted_as(qps[4]) == kOtherTenants);
+  m.kernel.count(qps[3], 6);
+  m.passes(2);
+  CHECK(m.credited(kOtherTenants) == 6);
+  CHECK(m.unattributed() == 0);
+  m.kernel.destroy(qps[0]);
+  m.passes(20);
+  CHECK(m.kernel.sets.size() == 3);
+  CHECK(m.counted_as(qps[2]) == tenant(2));  // promoted
+  CHECK(m.counted_as(qps[3]) == kOtherTenants);
+  CHECK(m.rebinds() == 1);
+}
+
+TEST_CASE("one set alone is other/other", "[daemon.counter_sets]") {
+  CounterMachine m(with_sets(1));
+  const QpSerial a = m.kernel.running(kTenantA), b = m.kernel.running(kTenantB);
+  m.passes(40);
+  CHECK(m.kernel.together_with(a) == std::vector{a, b});
+  CHECK(m.counted_as(a) == kOtherTenants);
+  CHECK(m.rebinds() == 0);
+}
+
+TEST_CASE("where the driver has no more sets, the quietest becomes other/other and keeps what it counted for its tenant", "[daemon.counter_sets]") {
+  CounterMachine m;
+  m.kernel.most_sets = 3;
+  std::vector<QpSerial> qps;
+  for (int i = 0; i < 3; ++i) qps.push_back(m.kernel.running(tenant(i)));
+  m.settle();
+  for (int i = 0; i < 30; ++i) {
+    m.kernel.count(qps[0], 1);
+    m.kernel.count(qps[2], 1);
+    if (i == 0) m.kernel.count(qps[1], 9);
+    m.pass();
+  }
+  m.kernel.count(qps[1], 2);  // not read yet
+  const QpSerial late = m.kernel.running(tenant(3));
+  m.act();
+  CHECK(m.kernel.together_with(late) == std::vector{qps[1], late});
+  CHECK(m.counted_as(late) == kOtherTenants);
+  CHECK(m.credited(tenant(1)) == 11);
+  m.kernel.count(late, 5);
+  m.passes(2);
+  CHECK(m.credited(tenant(1)) == 11);
+  CHECK(m.credited(kOtherTenants) == 5);
+  const int tried = m.kernel.asked["bind_new"];
+  m.passes(30);
+  CHECK(m.kernel.asked["bind_new"] == tried);  // it knows the limit
+  m.kernel.most_sets = 255;
+  m.passes(80);
+  CHECK(m.counted_as(late) == tenant(3));
+}
+
+// --- where it cannot be
+
+TEST_CASE("a driver without sets is found out by the first bind, and is not asked every round", "[daemon.counter_sets]") {
+  CounterMachine m;
+  m.kernel.supported = false;
+  m.kernel.running(kTenantA);
+  m.kernel.running(kTenantB);
+  m.settle();
+  CHECK(m.status() == "unsupported");
+  CHECK(binds(m) == 1);
+  m.passes(50);
+  CHECK(binds(m) == 1);
+  m.passes(20);
+  CHECK(binds(m) == 2);
+  m.passes(600);
+  CHECK(binds(m) == 4);  // after 60, 120 and 240 s
+  CHECK(m.kernel.ports[kPort].mode == Mode::none);
+  m.kernel.supported = true;
+  m.passes(1000);
+  CHECK(m.status() == "counting");
+  CHECK(m.kernel.sets.size() == 2);
+}
+
+TEST_CASE("without permission nothing is tried again and again", "[daemon.counter_sets]") {
+  CounterMachine m;
+  m.kernel.failing["bind_new"] = EPERM;
+  m.kernel.running(kTenantA);
+  m.passes(50);
+  CHECK(m.status() == "refused");
+  CHECK(binds(m) == 1);
+}
+
+TEST_CASE("a port in automatic mode is somebody else's", "[daemon.counter_sets]") {
+  CounterMachine m;
+  REQUIRE(m.kernel.automatic(kPort, true));
+  m.kernel.running(kTenantA);
+  m.passes(40);
+  CHECK(m.status() == "automatic");
+  CHECK(binds(m) == 0);
+  CHECK_FALSE(m.ledger.sets().managed(kPort));
+  CHECK(m.status("2") == "counting");
+  m.kernel.destroy(m.kernel.qps.begin()->first);
+  REQUIRE(m.kernel.automatic(kPort, false));
+  const QpSerial qp = m.kernel.running(kTenantA);
+  m.passes(10);
+  CHECK(m.status() == "counting");
+  CHECK(m.counted_as(qp) == kTenantA);
+}
+
+TEST_CASE("automatic mode that comes while nothing of ours is there: EINVAL, then left alone", "[daemon.counter_sets]") {
+  CounterMachine m;
+  m.settle();
+  REQUIRE(m.kernel.automatic(kPort, true));
+  m.kernel.running(kTenantA);
+  m.act();
+  m.act();
+  CHECK(m.status() == "automatic");
+  const int tried = binds(m);
+  CHECK(tried <= 1);
+  m.passes(40);
+  CHECK(binds(m) == tried);
+  CHECK(m.kernel.asked["unbind"] == 0);
+}
+
+TEST_CASE("a port with sets of others is left alone", "[daemon.counter_sets]") {
+  CounterMachine m;
+  const QpSerial theirs = m.kernel.running(kTenantA);
+  REQUIRE(m.kernel.bind_new(kPort, m.kernel.qp(theirs).qpn));
+  m.kernel.running(kTenantB);
+  m.passes(40);
+  CHECK(m.status() == "others");
+  CHECK(binds(m) == 0);
+  CHECK_FALSE(m.ledger.sets().managed(kPort));
+}
+
+TEST_CASE("others' sets beside ours stay theirs", "[daemon.counter_sets]") {
+  CounterMachine m;
+  const QpSerial ours = m.kernel.running(kTenantA);
+  m.settle();
+  const QpSerial theirs = m.kernel.running(kTenantA);
+  const auto id = m.kernel.bind_new(kPort, m.kernel.qp(theirs).qpn);
+  REQUIRE(id);
+  m.passes(40);
+  CHECK(m.kernel.qp(theirs).set == *id);
+  CHECK(m.kernel.together_with(ours) == std::vector{ours});
+  CHECK(m.status() == "counting");
+  CHECK(m.kernel.asked["unbind"] == 0);
+  const QpSerial next = m.kernel.running(kTenantB);
+  m.passes(2);
+  CHECK(m.counted_as(next) == kTenantB);  // a queue pair of others is no limit of the driver's
+  while (!m.give_back()) m.clock.pass(1);
+  CHECK(m.kernel.qp(theirs).set == *id);
+  CHECK_FALSE(m.kernel.qp(ours).set);
+}
+
+// --- a number that is used again
+
+TEST_CASE("the new holder's own bind is not taken for a stranger's", "[daemon.counter_sets]") {
+  CounterMachine m;
+  m.kernel.running(kTenantA);
+  m.settle();
+  const QpSerial decided = m.kernel.running(kTenantA), other = m.kernel.running(kTenantB);
+  const Qpn number = m.kernel.qp(decided).qpn;
+  QpSerial next{};
+  bool bound_once = false;
+  // The first dies after its bind, and another of the tenant has the number before the round is over.
+  m.kernel.before = [&](const char* call) {
+    if (!std::string(call).starts_with("bind")) return;
+    if (!std::exchange(bound_once, true)) return;
+    m.kernel.before = {};
+    m.kernel.destroy(decided);
+    next = m.kernel.running(kTenantA);
+  };
+  m.act();
+  REQUIRE(m.kernel.qp(next).qpn == number);
+  m.act();
+  CHECK(m.counted_as(next) == kTenantA);
+  CHECK(m.counted_as(other) == kTenantB);
+  m.passes(20);
+  CHECK(m.counted_as(next) == kTenantA);
+}
+
+// --- the budget
+
+TEST_CASE("sets are given back as far as the budget has room, and to the end", "[daemon.counter_sets]") {
+  CounterMachine m;
+  for (int i = 0; i < 200; ++i) m.kernel.running(tenant(i % 10));
+  m.passes(6);
+  m.budget = std::make_unique<CommandBudget>(100);
+  m.clock.pass(10);
+  const std::size_t room = m.budget->room(CommandBudget::Use::sets, m.clock.now());
+  CHECK_FALSE(m.give_back());
+  CHECK(m.budget->spent() == room);
+  int rounds = 0;
+  while (!m.give_back() && ++rounds < 1000) m.clock.pass(0.05);
+  CHECK(rounds < 400);
+  CHECK(m.kernel.sets.empty());
+  CHECK(m.kernel.ports[kPort].mode == Mode::none);
+  CHECK(m.ledger.image().sets == SetImage{});
+}
+
+// --- the brake
+
+TEST_CASE("while commands are slow everything is given back, and taken again later", "[daemon.counter_sets]") {
+  CounterMachine m;
+  const QpSerial qp = m.kernel.running(kTenantA);
+  m.settle();
+  m.kernel.count(qp, 7);
+  for (int i = 0; i < 8; ++i) m.sets->commands_took(i < 4 ? 0.2 : 0.001);
+  m.pass();
+  CHECK(m.kernel.qp(qp).set);  // half of them is not most
+  for (int i = 0; i < 8; ++i) m.sets->commands_took(0.2);
+  m.passes(3);
+  CHECK(m.status() == "slow");
+  CHECK_FALSE(m.kernel.qp(qp).set);
+  CHECK(m.kernel.ports[kPort].mode == Mode::none);
+  CHECK(m.credited(kTenantA) == 7);
+  m.kernel.count(qp, 2);
+  m.passes(590);
+  CHECK(m.status() == "slow");
+  CHECK(m.unattributed() == 2);
+  m.passes(15);
+  CHECK(m.status() == "counting");
+  CHECK(m.counted_as(qp) == kTenantA);
+  CHECK(m.credited(kTenantA) == 7);
+}
+
+// --- focus
+
+TEST_CASE("focus: a set of its own for a while, and its tenant's all the same", "[daemon.counter_sets]") {
+  CounterMachine m;
+  const QpSerial one = m.kernel.running(kTenantA), two = m.kernel.running(kTenantA);
+  m.settle();
+  REQUIRE(m.sets->focus_on(m.kernel.qp(one).qpn, 30));
+  m.act();
+  CHECK(m.kernel.together_with(one) == std::vector{one});
+  CHECK(m.focused() == 1);
+  CHECK(m.rebinds() == 1);
+  m.kernel.count(one, 5);
+  m.kernel.count(two, 2);
+  m.passes(2);
+  CHECK(m.credited(kTenantA) == 7);
+  REQUIRE(m.qp_counters.size() == 1);  // the other was not always alone
+  CHECK(m.qp_counters[0].totals[0] == std::pair<std::string, std::uint64_t>("out_of_sequence", 5));
+  m.passes(18);
+  REQUIRE(m.sets->focus_on(m.kernel.qp(one).qpn, 30));  // longer
+  m.passes(20);
+  CHECK(m.focused() == 1);
+  CHECK(m.rebinds() == 1);
+  const QpSerial three = m.kernel.running(kTenantA);
+  m.act();
+  CHECK(m.kernel.together_with(three) == std::vector{two, three});
+  m.passes(15);
+  CHECK(m.focused() == 0);
+  CHECK(m.kernel.together_with(one).size() == 3);
+  CHECK(m.rebinds() == 2);
+  CHECK(m.credited(kTenantA) == 7);
+  CHECK(m.kernel.sets.size() == 1);
+}
+
+TEST_CASE("focus: not without room, an owner, or the mode; and not for one that is gone", "[daemon.counter_sets]") {
+  CounterMachine m(with_sets(2));
+  const QpSerial a = m.kernel.running(kTenantA), b = m.kernel.running(kTenantB), nobody = m.kernel.running(std::nullopt);
+  m.settle();
+  REQUIRE(m.sets->focus_on(m.kernel.qp(a).qpn, 30));
+  REQUIRE(m.sets->focus_on(m.kernel.qp(nobody).qpn, 30));
+  REQUIRE(m.sets->focus_on(Qpn{4711}, 30));
+  m.pass();
+  CHECK(m.focused() == 0);
+  CHECK(m.counted_as(a) == kTenantA);
+  CHECK(m.counted_as(b) == kOtherTenants);
+  CHECK(m.rebinds() == 0);
+  for (int i = 0; i < 16; ++i) CHECK(m.sets->focus_on(Qpn{4711}, 30));
+  CHECK(m.sets->focus_on(Qpn{4711}, 30).error().code == ErrorCode::limit);
+
+  CounterMachine leave(CountersConfig{});
+  leave.pass();
+  CHECK(leave.sets->focus_on(Qpn{1}, 30).error().code == ErrorCode::unsupported);
+}
+
+TEST_CASE("focus: one that dies is forgotten", "[daemon.counter_sets]") {
+  CounterMachine m;
+  const QpSerial a = m.kernel.running(kTenantA);
+  m.kernel.running(kTenantA);
+  m.settle();
+  REQUIRE(m.sets->focus_on(m.kernel.qp(a).qpn, 30));
+  m.pass();
+  m.kernel.count(a, 3);
+  m.kernel.destroy(a);
+  m.passes(2);
+  CHECK(m.focused() == 0);
+  CHECK(m.credited(kTenantA) == 3);
+}
+
+TEST_CASE("focus: the driver has no more sets: back to its tenant's", "[daemon.counter_sets]") {
+  CounterMachine m;
+  m.kernel.most_sets = 1;
+  const QpSerial a = m.kernel.running(kTenantA), a2 = m.kernel.running(kTenantA);
+  m.settle();
+  REQUIRE(m.sets->focus_on(m.kernel.qp(a).qpn, 30));
+  m.pass();
+  CHECK(m.focused() == 0);
+  CHECK(m.kernel.together_with(a) == std::vector{a, a2});
+}
+
+TEST_CASE("suspects are focused by themselves, one after the other", "[daemon.counter_sets]") {
+  CounterMachine m(CountersConfig{.qp_mode = "tenant", .qp_focus = 1, .focus_time = 20});
+  std::vector<QpSerial> qps;
+  for (int i = 0; i < 4; ++i) qps.push_back(m.kernel.running(kTenantA));
+  for (int i = 0; i < 4; ++i) m.kernel.running(kTenantB);
+  m.settle();
+  std::set<QpSerial> seen;
+  for (int i = 0; i < 200; ++i) {
+    for (const QpSerial qp : qps) m.kernel.count(qp, 1);
+    m.pass();
+    CHECK(m.focused() <= 1);
+    for (const QpSerial qp : qps) {
+      if (m.kernel.together_with(qp).size() == 1) seen.insert(qp);
+    }
+  }
+  CHECK(seen.size() == 4);
+}
+
+// --- restarts and ends
+
+TEST_CASE("sets of an earlier run are taken over", "[daemon.counter_sets]") {
+  CounterMachine m;
+  QpSerial a = m.kernel.running(kTenantA);
+  m.settle();
+  m.kernel.count(a, 5);
+  m.pass();
+  const LedgerImage image = m.ledger.image();
+  m.kernel.count(a, 2);
+  m.kernel.restart();
+  m.start(image);
+  a = m.kernel.qps.begin()->first;
+  m.settle();
+  CHECK(m.credited(kTenantA) == 7);
+  CHECK(m.unattributed() == 0);
+  CHECK(m.rebinds() == 0);
+  const QpSerial a2 = m.kernel.running(kTenantA);
+  m.pass();
+  CHECK(m.kernel.together_with(a).size() == 2);
+  CHECK(m.kernel.together_with(a2).size() == 2);
+}
+
+TEST_CASE("what an earlier run left is given back in mode leave, members that nobody knew of too", "[daemon.counter_sets]") {
+  CounterMachine m;
+  m.kernel.running(kTenantA);
+  m.settle();
+  const LedgerImage image = m.ledger.image();
+  for (int i = 0; i < 3; ++i) m.kernel.running(i == 0 ? kTenantA : kTenantB);  // bound after the state file was written
+  m.act();
+  m.kernel.restart();
+  m.config.qp_mode = "leave";
+  m.start(image);
+  m.passes(3);
+  CHECK(m.kernel.sets.empty());
+  CHECK(m.kernel.ports[kPort].mode == Mode::none);
+  CHECK(m.ledger.image().sets == SetImage{});
+  CHECK(m.rebinds() == -1);  // no status: nothing is done here
+  const int asked = m.kernel.asked["unbind"];
+  m.passes(20);
+  CHECK(m.kernel.asked["unbind"] == asked);
+}
+
+TEST_CASE("a device that goes away in the middle does no harm", "[daemon.counter_sets]") {
+  CounterMachine m;
+  const QpSerial a = m.kernel.running(kTenantA);
+  m.settle();
+  m.kernel.count(a, 4);
+  m.pass();
+  const auto gone = [&] {
+    for (const char* call : {"counter_mode", "counter_sets", "bind_new", "bind", "unbind", "port_counters"}) m.kernel.failing[call] = ENODEV;
+  };
+  m.kernel.running(kTenantA);
+  m.kernel.running(kTenantB);
+  m.kernel.before = [&](const char* call) {
+    if (std::string(call).starts_with("bind")) gone();
+  };
+  m.act();
+  m.passes(30);
+  CHECK(binds(m) <= 3);
+  CHECK_FALSE(m.give_back());
+  CHECK(m.credited(kTenantA) == 4);
+  CHECK(m.ledger.image().sets.managed.contains(kPort));
+}
+
