@@ -221,13 +221,16 @@ void CounterSets::place_new(const CountableQp& qp, const TenantKey& who, Books& 
 // No set is left for other/other: the quietest becomes it. What it counted so far is its tenant's.
 bool CounterSets::share_quietest(PortNum number, bool kernel, Books& books) {
   SetBook& book = books.ledger.sets();
-  std::vector<const CounterSet*> sets = own(book, number);
-  std::erase_if(sets, [&](const CounterSet* set) { return set->kernel != kernel || set->focus; });
-  if (sets.empty() || !binder_.reread(books, number)) return false;
+  const auto candidates = [&] {
+    std::vector<const CounterSet*> sets = own(book, number);
+    std::erase_if(sets, [&](const CounterSet* set) { return set->kernel != kernel || set->focus || set->who == kOtherTenants; });
+    return sets;
+  };
+  if (candidates().empty() || !binder_.reread(books, number)) return false;
+  const std::vector<const CounterSet*> sets = candidates();  // some may be gone
+  if (sets.empty()) return false;
   const auto quietest = std::ranges::min_element(sets, {}, [&](const CounterSet* set) { return activity_[set->key].moved; });
-  const SetKey key = (*quietest)->key;
-  if (!book.find(key)) return false;
-  book.credit_to(key, kOtherTenants);
+  book.credit_to((*quietest)->key, kOtherTenants);
   return true;
 }
 

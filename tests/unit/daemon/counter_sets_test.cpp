@@ -159,6 +159,27 @@ TEST_CASE("where the driver has no more sets, the quietest becomes other/other a
   CHECK(m.counted_as(late) == tenant(3));
 }
 
+TEST_CASE("a set that died before it could become other/other is not taken for it", "[daemon.counter_sets]") {
+  CounterMachine m;
+  m.kernel.most_sets = 2;
+  const QpSerial a = m.kernel.running(kTenantA), b = m.kernel.running(kTenantB);
+  m.settle();
+  for (int i = 0; i < 20; ++i) {
+    m.kernel.count(b, 1);
+    m.pass();
+  }
+  const QpSerial c = m.kernel.running(kTenantC);
+  m.kernel.before = [&](const char* call) {
+    if (call != std::string("counter_sets")) return;
+    m.kernel.before = {};
+    m.kernel.destroy(a);
+  };
+  m.act();
+  m.passes(80);
+  CHECK(m.counted_as(b) == kTenantB);
+  CHECK(m.counted_as(c) == kTenantC);
+}
+
 // --- where it cannot be
 
 TEST_CASE("a driver without sets is found out by the first bind, and is not asked every round", "[daemon.counter_sets]") {
