@@ -203,6 +203,8 @@ void CounterSets::place_new(const CountableQp& qp, const TenantKey& who, Books& 
   const auto done = binder_.bind_new(books, qp, who, false);
   if (done) return bound(qp.port, port);
   if (vanished(done.error())) return;
+  // It says ENOMEM, too, of one that another tool bound, perhaps a moment ago.
+  if (done.error().sys_errno == ENOMEM && !binder_.reread(books, qp.port)) return;
   const bool others_have_it = std::ranges::any_of(
       book.sets(qp.port), [&](const CounterSet* set) { return !set->ours && std::ranges::find(set->members, qp.qpn) != set->members.end(); });
   if (others_have_it) return;

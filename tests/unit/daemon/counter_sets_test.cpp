@@ -275,6 +275,18 @@ TEST_CASE("others' sets beside ours stay theirs", "[daemon.counter_sets]") {
   CHECK_FALSE(m.kernel.qp(ours).set);
 }
 
+TEST_CASE("a queue pair that another tool bound a moment ago is no limit of the driver's", "[daemon.counter_sets]") {
+  CounterMachine m;
+  const QpSerial a = m.kernel.running(kTenantA);
+  m.settle();
+  const QpSerial b = m.kernel.running(kTenantB), c = m.kernel.running(kTenantC);
+  REQUIRE(m.kernel.bind_new(kPort, m.kernel.qp(b).qpn));
+  m.act();
+  m.passes(3);
+  CHECK(m.counted_as(a) == kTenantA);
+  CHECK(m.counted_as(c) == kTenantC);
+}
+
 // --- a number that is used again
 
 TEST_CASE("the new holder's own bind is not taken for a stranger's", "[daemon.counter_sets]") {
