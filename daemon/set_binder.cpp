@@ -67,11 +67,11 @@ void SetBinder::verify(Books& books) {
     if (found == bound_.end() || host_.queue_pairs->find(device_, key)) continue;
     const Bound bound = found->second;
     bound_.erase(found);
-    const auto holder = host_.queue_pairs->holder(device_, bound.set.port, bound.qpn);
-    if (!holder) continue;  // it died, and its place in the set with it
-    if (const auto theirs = bound_.find(holder->key); theirs != bound_.end() && theirs->second.set == bound.set) continue;
-    ++strangers_;
-    (void)unbind(books, bound.qpn, bound.set);
+    if (const auto holder = host_.queue_pairs->holder(device_, bound.set.port, bound.qpn)) {
+      if (const auto theirs = bound_.find(holder->key); theirs != bound_.end() && theirs->second.set == bound.set) continue;
+    }
+    // One without a port, before INIT, is nobody's number there and can be in a set all the same. Of one that died the kernel says so.
+    if (unbind(books, bound.qpn, bound.set)) ++strangers_;
   }
 }
 

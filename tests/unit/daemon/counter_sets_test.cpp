@@ -289,6 +289,34 @@ TEST_CASE("a queue pair that another tool bound a moment ago is no limit of the 
 
 // --- a number that is used again
 
+TEST_CASE("a number that went to another before the bind is unbound again", "[daemon.counter_sets]") {
+  const bool as_member = GENERATE(false, true);
+  const bool in_reset = GENERATE(false, true);
+  CounterMachine m;
+  const QpSerial first = m.kernel.running(kTenantA);
+  m.settle();
+  const TenantKey whose = as_member ? kTenantA : kTenantB;
+  const QpSerial decided = m.kernel.running(whose);
+  QpSerial stranger{};
+  m.kernel.before = [&](const char* call) {
+    if (!std::string(call).starts_with("bind")) return;
+    m.kernel.before = {};
+    const Qpn number = m.kernel.qp(decided).qpn;
+    m.kernel.destroy(decided);
+    stranger = m.kernel.create(kTenantC, false, number.value);
+    if (!in_reset) m.kernel.init(stranger);
+  };
+  m.act();
+  CHECK_FALSE(m.kernel.qp(stranger).set);
+  if (in_reset) m.kernel.init(stranger);
+  m.kernel.count(stranger, 5);
+  m.passes(20);
+  CHECK(m.counted_as(stranger) == kTenantC);
+  CHECK(m.counted_as(first) == kTenantA);
+  CHECK(m.credited(whose) == 0);
+  CHECK(m.unattributed() == 5);
+}
+
 TEST_CASE("the new holder's own bind is not taken for a stranger's", "[daemon.counter_sets]") {
   CounterMachine m;
   m.kernel.running(kTenantA);
