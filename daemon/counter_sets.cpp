@@ -29,6 +29,7 @@ constexpr MetricDef kFocused{"qpscope_counter_sets_focused", MetricType::gauge, 
 constexpr std::array<const MetricDef*, 4> kMetrics{&kStatus, &kRebinds, &kCalls, &kFocused};
 
 constexpr std::size_t kMostAtOnce = 64;     // queue pairs in a round: collectors come in between
+constexpr std::size_t kMostCommands = 3;    // for one: a new set costs two, and to leave another one more
 constexpr std::size_t kMostMembers = 1024;  // of a set: some 2,500 are more than fit into a netlink message, which ends every dump
 constexpr double kCheckSeconds = 5, kTidySeconds = 10, kRetellSeconds = 15, kRetrySeconds = 60, kLongestRetrySeconds = 3600, kSlowSeconds = 600, kQuietSeconds = 60;
 constexpr std::size_t kLatencies = 8;
@@ -81,9 +82,9 @@ bool CounterSets::act(CounterLedger& ledger, CommandBudget& budget, const std::s
     retell_due_ = after(now, kRetellSeconds);
     host_.queue_pairs->retell(device_);
   }
-  // A new set costs two commands, a move one more.
-  const std::size_t room = std::min(kMostAtOnce, budget.room(CommandBudget::Use::sets, now));
-  if (room == 0) return false;
+  const std::size_t commands = budget.room(CommandBudget::Use::sets, now);
+  if (commands == 0) return false;
+  const std::size_t room = std::clamp<std::size_t>(commands / kMostCommands, 1, kMostAtOnce);
   const std::vector<CountableQp> told = host_.queue_pairs->take_countable(device_, room);
   for (const CountableQp& qp : told) place(qp, books);
   serve_focus(books);

@@ -344,6 +344,25 @@ TEST_CASE("the new holder's own bind is not taken for a stranger's", "[daemon.co
 
 // --- the budget
 
+TEST_CASE("a round costs no more commands than there is room for", "[daemon.counter_sets]") {
+  CounterMachine m;
+  m.budget = std::make_unique<CommandBudget>(100);
+  m.kernel.running(kTenantA);
+  m.settle();
+  for (int i = 0; i < 30; ++i) m.kernel.running(tenant(i));
+  for (int i = 0; i < 200; ++i) m.kernel.running(tenant(i % 30));
+  m.clock.pass(2);
+  for (int i = 0; i < 20; ++i) {
+    const std::size_t room = m.budget->room(CommandBudget::Use::sets, m.clock.now());
+    const std::uint64_t before = m.budget->spent();
+    m.act();
+    CHECK(m.budget->spent() - before <= std::max<std::size_t>(room, 3));
+    m.clock.pass(0.5);
+  }
+  m.passes(40);
+  CHECK(std::ranges::all_of(m.kernel.qps, [](const auto& entry) { return entry.second.set.has_value(); }));
+}
+
 TEST_CASE("sets are given back as far as the budget has room, and to the end", "[daemon.counter_sets]") {
   CounterMachine m;
   for (int i = 0; i < 200; ++i) m.kernel.running(tenant(i % 10));
