@@ -166,9 +166,15 @@ std::size_t CounterSets::limit(const Port& port) const {
 
 void CounterSets::place(const CountableQp& qp, Books& books, Again again) {
   const auto at = ports_.find(qp.port);
-  if (at == ports_.end() || at->second.status != Status::counting || !qp.who || focused_.contains(qp.key)) return;
+  if (at == ports_.end() || at->second.status != Status::counting || !qp.who) return;
   Port& port = at->second;
   SetBook& book = books.ledger.sets();
+  if (focused_.contains(qp.key)) {
+    // It stays where it is, whosever it is.
+    const auto in = binder_.set_of(book, qp);
+    if (in && book.find(*in)->who != qp.who && binder_.reread(books, qp.port)) book.credit_to(*in, *qp.who);
+    return;
+  }
   const std::size_t have = own(book, qp.port).size();
   const auto others = set_for(book, qp.port, kOtherTenants, qp.kernel);
   const bool room = have + (others ? 0 : 1) < limit(port);  // the last one is for other/other

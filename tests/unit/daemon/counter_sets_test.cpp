@@ -484,6 +484,24 @@ TEST_CASE("focus: the driver has no more sets: back to its tenant's", "[daemon.c
   CHECK(m.kernel.together_with(a) == std::vector{a, a2});
 }
 
+TEST_CASE("focus: a tenant that turns out to be another is credited from then on", "[daemon.counter_sets]") {
+  CounterMachine m;
+  const QpSerial a = m.kernel.running(kTenantA);
+  m.kernel.running(kTenantA);
+  m.settle();
+  REQUIRE(m.sets->focus_on(m.kernel.qp(a).qpn, 30));
+  m.pass();
+  m.kernel.count(a, 3);
+  m.pass();
+  m.kernel.belongs_to(a, kTenantB);
+  m.pass();
+  m.kernel.count(a, 4);
+  m.passes(2);
+  CHECK(m.credited(kTenantA) == 3);
+  CHECK(m.credited(kTenantB) == 4);
+  CHECK(m.focused() == 1);
+}
+
 TEST_CASE("suspects are focused by themselves, one after the other", "[daemon.counter_sets]") {
   CounterMachine m(CountersConfig{.qp_mode = "tenant", .qp_focus = 1, .focus_time = 20});
   std::vector<QpSerial> qps;
