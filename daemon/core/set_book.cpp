@@ -149,12 +149,11 @@ void SetBook::read(PortNum port, std::span<const Row> rows, bool complete, BootT
     names.clear();
     for (const auto& [name, value] : row.counters) names.push_back(name);
     const auto found = sets_.find(key);
-    // One that an earlier run knew by this id, and that is not it any more.
+    // One that an earlier run knew by this id, and that is not it any more: as one that nobody knows.
     const bool other = found != sets_.end() && !found->second.seen && !plausible(found->second, row.counters, counts_);
     if (other) {
       sets_.erase(found);
       ++missed_;
-      foreign_.insert(key);
     }
     if (other || found == sets_.end()) {
       adopt(key, row, to, ledger, whose);
@@ -168,6 +167,10 @@ void SetBook::read(PortNum port, std::span<const Row> rows, bool complete, BootT
       take(set, row.counters, to, ledger);
       set.who = who;
     } else {
+      // Its id may have been used again after the image was made, which its value does not always show: its members do.
+      bool mixed = false;
+      const auto who = set.seen || set.who == kOtherTenants ? std::nullopt : common_tenant(port, row.members, whose, mixed);
+      if (who) set.who = who;
       take(set, row.counters, to, ledger);
     }
     remember_members(set, row.members);

@@ -563,6 +563,25 @@ TEST_CASE("what an earlier run left is given back in mode leave, members that no
   CHECK(m.kernel.asked["unbind"] == asked);
 }
 
+TEST_CASE("an id that was used again by us after the state file was written is still ours", "[daemon.counter_sets]") {
+  CounterMachine m;
+  const QpSerial a = m.kernel.running(kTenantA);
+  m.settle();
+  m.kernel.count(a, 1000);
+  m.pass();
+  const LedgerImage image = m.ledger.image();
+  m.kernel.destroy(a);
+  const QpSerial b = m.kernel.running(kTenantB);
+  m.pass();
+  m.kernel.count(b, GENERATE(3, 2000));
+  m.kernel.restart();
+  m.start(image);
+  m.settle();
+  CHECK(m.credited(kTenantA) == 1000);
+  while (!m.give_back()) m.clock.pass(1);
+  CHECK(m.kernel.sets.empty());
+}
+
 TEST_CASE("a device that goes away in the middle does no harm", "[daemon.counter_sets]") {
   CounterMachine m;
   const QpSerial a = m.kernel.running(kTenantA);
