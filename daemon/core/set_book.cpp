@@ -121,7 +121,7 @@ bool SetBook::plausible(const CounterSet& set, const CounterValues& values, cons
 void SetBook::adopt(SetKey key, const Row& row, BootTime to, TenantLedger& ledger, const WhoseQp& whose) {
   if (sets_.size() >= kMost) return;
   const bool read_before = ports_[key.port].read;
-  CounterSet set{.key = key, .ours = inherited_.contains(key.port) && !foreign_.contains(key), .kernel = false, .who = {}, .focus = {},
+  CounterSet set{.key = key, .ours = inherited_.contains(key.port) && !foreign_.contains(key) && !row.automatic, .kernel = false, .who = {}, .focus = {},
                  .asked = {}, .made = {}, .members = row.members, .last = {}, .read_at = {}, .seen = true, .only = {}, .only_totals = {}};
   if (!set.ours && managed_.contains(key.port)) changed_ |= foreign_.insert(key).second;
   set.who = common_tenant(key.port, row.members, whose, set.mixed);
@@ -150,7 +150,7 @@ void SetBook::read(PortNum port, std::span<const Row> rows, bool complete, BootT
     for (const auto& [name, value] : row.counters) names.push_back(name);
     const auto found = sets_.find(key);
     // One that an earlier run knew by this id, and that is not it any more: as one that nobody knows.
-    const bool other = found != sets_.end() && !found->second.seen && !plausible(found->second, row.counters, counts_);
+    const bool other = found != sets_.end() && !found->second.seen && (row.automatic || !plausible(found->second, row.counters, counts_));
     if (other) {
       sets_.erase(found);
       ++missed_;

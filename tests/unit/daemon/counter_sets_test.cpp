@@ -582,6 +582,24 @@ TEST_CASE("an id that was used again by us after the state file was written is s
   CHECK(m.kernel.sets.empty());
 }
 
+TEST_CASE("automatic sets are never ours, whatever the state file says of the port", "[daemon.counter_sets]") {
+  CounterMachine m;
+  m.settle();
+  const LedgerImage image = m.ledger.image();
+  REQUIRE(image.sets.managed.contains(kPort));
+  REQUIRE(m.kernel.automatic(kPort, true));
+  m.kernel.running(kTenantA);
+  m.kernel.restart();
+  m.config.qp_mode = GENERATE(as<std::string>(), "leave", "tenant");
+  m.start(image);
+  m.passes(20);
+  int rounds = 0;
+  while (!m.give_back() && ++rounds < 10) m.clock.pass(1);
+  CHECK(rounds < 10);
+  CHECK(m.kernel.sets.size() == 1);
+  CHECK(m.kernel.asked["unbind"] == 0);
+}
+
 TEST_CASE("a device that goes away in the middle does no harm", "[daemon.counter_sets]") {
   CounterMachine m;
   const QpSerial a = m.kernel.running(kTenantA);
