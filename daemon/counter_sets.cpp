@@ -400,6 +400,7 @@ bool CounterSets::give_back(CounterLedger& ledger, CommandBudget& budget) {
       for (const Qpn qpn : std::vector<Qpn>(set->members)) {
         if (budget.room(CommandBudget::Use::sets, now_()) == 0) return false;
         const auto done = binder_.unbind(books, qpn, key);
+        if (!done && done.error().code == ErrorCode::permission) return false;
         left |= !done && done.error().sys_errno != ENOENT && done.error().sys_errno != EINVAL;
       }
     }

@@ -622,3 +622,13 @@ TEST_CASE("a device that goes away in the middle does no harm", "[daemon.counter
   CHECK(m.ledger.image().sets.managed.contains(kPort));
 }
 
+TEST_CASE("without permission to give back nothing is tried without end", "[daemon.counter_sets]") {
+  CounterMachine m;
+  for (int i = 0; i < 40; ++i) m.kernel.running(kTenantA);
+  m.settle();
+  m.kernel.failing["unbind"] = EPERM;
+  const int before = m.kernel.asked["unbind"];
+  CHECK_FALSE(m.give_back());
+  CHECK(m.kernel.asked["unbind"] - before <= 1);
+  CHECK(m.ledger.image().sets.managed.contains(kPort));
+}
