@@ -181,7 +181,8 @@ void CounterSets::place(const CountableQp& qp, Books& books, Again again) {
   if (const auto in = binder_.set_of(book, qp)) {
     const CounterSet* set = book.find(*in);
     if (set->who == qp.who) return;
-    if (set->who == kOtherTenants && !room && !set_for(book, qp.port, *qp.who, qp.kernel)) return;
+    const bool stays = !room || (port.demoted == qp.who && now_() < port.demote_due);
+    if (set->who == kOtherTenants && stays && !set_for(book, qp.port, *qp.who, qp.kernel)) return;
     if (!leave(qp, *in, books)) return;
     ++port.rebinds;
   }
@@ -379,6 +380,7 @@ void CounterSets::demote(PortNum number, Port& port, Books& books) {
   if (quietest->members.size() + busy_others->members.size() > kMostMembers) return;
   if (quietest->members.size() * 2 > books.budget.room(CommandBudget::Use::sets, now)) return;
   port.demote_due = after(now, kQuietSeconds);
+  port.demoted = quietest->who;
   const SetKey from = quietest->key, to = busy_others->key;
   for (const Qpn qpn : std::vector<Qpn>(quietest->members)) {
     const auto qp = host_.queue_pairs->holder(device_, number, qpn);

@@ -62,6 +62,7 @@ class CounterSets {
     BootTime check_due;            // of its mode
     std::size_t limit = SIZE_MAX;  // of sets, as the driver refused another
     BootTime limit_until, demote_due;
+    std::optional<TenantKey> demoted;  // until then its set is for others
     double retry_seconds = 0;  // doubles while nothing can be bound
     std::uint64_t rebinds = 0;
   };

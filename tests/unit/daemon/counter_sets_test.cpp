@@ -180,6 +180,23 @@ TEST_CASE("a set that died before it could become other/other is not taken for i
   CHECK(m.counted_as(c) == kTenantC);
 }
 
+TEST_CASE("while other/other is busy a quiet set's queue pairs join it, and one of the others gets the set", "[daemon.counter_sets]") {
+  CounterMachine m(with_sets(3));
+  std::vector<QpSerial> qps;
+  for (int i = 0; i < 4; ++i) qps.push_back(m.kernel.running(tenant(i)));
+  m.settle();
+  REQUIRE(m.counted_as(qps[0]) == tenant(0));
+  for (int i = 0; i < 110; ++i) {
+    for (int busy = 1; busy < 4; ++busy) m.kernel.count(qps[static_cast<std::size_t>(busy)], 1);
+    m.pass();
+  }
+  CHECK(m.counted_as(qps[0]) == kOtherTenants);
+  CHECK(m.counted_as(qps[1]) == tenant(1));
+  CHECK(m.counted_as(qps[2]) == tenant(2));
+  CHECK(m.counted_as(qps[3]) == kOtherTenants);
+  CHECK(m.rebinds() == 2);
+}
+
 // --- where it cannot be
 
 TEST_CASE("a driver without sets is found out by the first bind, and is not asked every round", "[daemon.counter_sets]") {
