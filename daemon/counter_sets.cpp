@@ -353,6 +353,7 @@ void CounterSets::follow_activity(const SetBook& book) {
         if (meaning && is_trouble(*meaning)) errors += value;
       }
       Activity& known = activity_[set->key];
+      if (known.made != set->made) known = {.sum = 0, .errors = 0, .new_errors = 0, .made = set->made, .moved = {}};
       if (sum != known.sum || known.moved.value == 0) known.moved = now_();
       known.new_errors = errors > known.errors ? errors - known.errors : 0;
       known.sum = sum;

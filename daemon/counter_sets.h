@@ -69,6 +69,7 @@ class CounterSets {
   struct Activity {
     std::uint64_t sum = 0, errors = 0;  // as last looked at
     std::uint64_t new_errors = 0;       // since the look before
+    BootTime made;                      // the set: its id may be another's by now
     BootTime moved;
   };
   struct Focused {

@@ -197,6 +197,27 @@ TEST_CASE("while other/other is busy a quiet set's queue pairs join it, and one 
   CHECK(m.rebinds() == 2);
 }
 
+TEST_CASE("an id that is used again is not as quiet as the set that had it", "[daemon.counter_sets]") {
+  CounterMachine m(with_sets(3));
+  std::vector<QpSerial> qps;
+  for (int i = 0; i < 4; ++i) qps.push_back(m.kernel.running(tenant(i)));
+  m.settle();
+  // 55 s of silence of the first set; then it goes, and another tenant has its id before anybody looks.
+  for (int i = 0; i < 55; ++i) {
+    for (int busy = 1; busy < 4; ++busy) m.kernel.count(qps[static_cast<std::size_t>(busy)], 1);
+    m.pass();
+  }
+  m.kernel.destroy(qps[0]);
+  const QpSerial fresh = m.kernel.running(tenant(9));
+  m.kernel.qps.at(qps[2]).told = m.kernel.qps.at(qps[3]).told = true;
+  for (int i = 0; i < 14; ++i) {
+    for (int busy = 1; busy < 4; ++busy) m.kernel.count(qps[static_cast<std::size_t>(busy)], 1);
+    m.pass();
+  }
+  CHECK(m.rebinds() == 0);
+  CHECK(m.counted_as(fresh) == tenant(9));
+}
+
 // --- where it cannot be
 
 TEST_CASE("a driver without sets is found out by the first bind, and is not asked every round", "[daemon.counter_sets]") {
