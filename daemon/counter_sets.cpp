@@ -274,7 +274,7 @@ bool CounterSets::focus(const CountableQp& qp, double seconds, Books& books) {
   }
   if (!binder_.bind_new(books, qp, *qp.who, true)) return place(qp, books), false;
   focused_[qp.key] = {qp.qpn, qp.port, after(now_(), seconds)};
-  if (was_focused_.size() < kMostRemembered) was_focused_[qp.key] = now_();
+  if (was_focused_.size() < kMostRemembered || was_focused_.contains(qp.key)) was_focused_[qp.key] = now_();
   return true;
 }
 
@@ -320,10 +320,14 @@ void CounterSets::focus_suspect(Books& books) {
     }
   }
   if (!worst) return;
+  const auto when = [&](const CountableQp& qp) {
+    const auto known = was_focused_.find(qp.key);
+    return known == was_focused_.end() ? BootTime{} : known->second;
+  };
   std::optional<CountableQp> suspect;
   for (const Qpn qpn : worst->members) {
     const auto qp = host_.queue_pairs->holder(device_, worst->key.port, qpn);
-    if (qp && (!suspect || was_focused_[qp->key] < was_focused_[suspect->key])) suspect = qp;
+    if (qp && (!suspect || when(*qp) < when(*suspect))) suspect = qp;
   }
   if (suspect) focus(*suspect, config_.focus_time, books);
 }
