@@ -51,9 +51,10 @@ class QpStatistics : public Collector {
     out.ledger.sets().counts([driver = *driver_](std::string_view counter) {
       return counts_in_sets(driver, counter) ? std::optional(hw_counter_kind(driver, counter).kind) : std::nullopt;
     });
+    out.ledger.tenants().expire(out.now());
     for (Port& port : ports_) {
-      if (netlink_) read(port, out);
-      balance(port, out);
+      // Sets that were not read now have counted what the port's totals may have already.
+      if (!netlink_ || read(port, out)) balance(port, out);
       add_tenant_counters(out, *driver_, device_, port.name);
     }
     add_missed(out);
@@ -67,21 +68,26 @@ class QpStatistics : public Collector {
     BackOff back_off;
   };
 
-  void read(Port& port, Reading& out) {
+  // True: all of the port's sets were.
+  bool read(Port& port, Reading& out) {
     const SetBook& book = out.ledger.sets();
     const PortNum number = port_number(port.name);
     const BootTime asked = out.now();
-    if (!port.back_off.due(asked)) return;
+    if (!port.back_off.due(asked)) return false;
     // Sets from before a restart are known by their members' tenants.
     if (!first_asked_.value) first_asked_ = asked;
     const bool patient = seconds(asked, first_asked_) < kPatienceSeconds;
-    if (book.managed(number) && !book.known(number) && host_.queue_pairs && !host_.queue_pairs->all_known() && patient) return;
+    if (book.managed(number) && !book.known(number) && host_.queue_pairs && !host_.queue_pairs->all_known() && patient) return false;
     const auto done = read_sets(host_, device_, *netlink_, number, out.ledger, out.now);
-    if (!done) return port.back_off.failed(asked);  // nothing is lost
+    if (!done) {
+      port.back_off.failed(asked);  // nothing is lost
+      return false;
+    }
     port.back_off.succeeded();
     out.firmware_commands += done->commands;
     if (done->trouble) out.failed("counter_sets", *done->trouble);
     add_sets(number, port.name, out);
+    return !done->trouble;
   }
 
   BootTime moved(QpKey key, const std::map<std::string, std::uint64_t>& totals, BootTime now) {

@@ -26,7 +26,7 @@ Result<SetReading> read_sets(const Host& host, const std::string& device, Device
   out.trouble = std::move(sets.trouble);
   std::vector<SetBook::Row> rows;
   for (NlCounterSet& set : sets.rows) {
-    if (set.port == port) rows.push_back({set.id, std::move(set.members), std::move(set.counters)});
+    if (set.port == port) rows.push_back({set.id, std::move(set.members), std::move(set.counters), set.mode == NlCounterMode::Kind::automatic});
   }
   book.read(port, rows, !out.trouble, now(), ledger.tenants(), [&](PortNum where, Qpn qpn) -> std::optional<TenantKey> {
     const auto qp = host.queue_pairs ? host.queue_pairs->holder(device, where, qpn) : std::nullopt;

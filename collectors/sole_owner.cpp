@@ -18,8 +18,10 @@ void SoleOwner::follow(Reading& out, std::string_view driver, const std::string&
   if (!host_.ownership) return;
   const SetBook& book = out.ledger.sets();
   const PortNum number = port_number(port);
-  const bool sets = book.managed(number) || !book.sets(number).empty();
   Port& state = ports_[port];
+  // What comes until a pass without sets was counted in those of the pass before; while it lags, that is a pass or two later.
+  const bool has_sets = lags || book.managed(number) || !book.sets(number).empty();
+  const bool sets = std::exchange(state.sets, has_sets) || has_sets;
   const BootTime before = std::exchange(state.before, began);
   Passed now{.began = lags && before.value ? before : began, .ended = out.now(), .totals = {}};
   out.ledger.each(port, [&](const CounterKeyView& key, std::uint64_t total) {
@@ -28,7 +30,7 @@ void SoleOwner::follow(Reading& out, std::string_view driver, const std::string&
     if (sets && counts_in_sets(driver, key.name)) return out.ledger.tenants().mark(port, counter, {total, now.began});
     // One that could not be read now has its next step from before this reading.
     const auto last = out.ledger.last(key);
-    if (last && last->at >= began) now.totals.emplace(std::move(counter), total);
+    if (last && last->at >= now.began) now.totals.emplace(std::move(counter), total);
   });
   if (state.candidate.began.value) {
     auto verdict = host_.ownership->sole_owner(device_, number, state.decided.value ? state.decided : state.candidate.began, state.candidate.ended);

@@ -31,6 +31,7 @@ class SoleOwner {
     BootTime decided;          // began: the reading up to which all is decided
     Passed candidate;          // the next one to decide about; began 0: none
     BootTime before;           // when the pass before the last began
+    bool sets = false;         // in the last pass
   };
   void decide(Reading& out, const std::string& port, Port& state, const Ownership::Verdict& verdict) const;
 

@@ -33,6 +33,7 @@ constexpr MetricDef kStrangers{"qpscope_counter_sets_strangers_total", MetricTyp
 constexpr std::array<const MetricDef*, 5> kMetrics{&kStatus, &kRebinds, &kCalls, &kFocused, &kStrangers};
 
 constexpr std::size_t kMostAtOnce = 64;     // queue pairs in a round: collectors come in between
+constexpr std::size_t kMostCommands = 3;    // for one: a new set costs two, and to leave another one more
 constexpr std::size_t kMostMembers = 1024;  // of a set: some 2,500 are more than fit into a netlink message, which ends every dump
 constexpr double kCheckSeconds = 5, kTidySeconds = 10, kRetellSeconds = 15, kRetrySeconds = 60, kLongestRetrySeconds = 3600, kSlowSeconds = 600, kQuietSeconds = 60;
 constexpr std::size_t kLatencies = 8;
@@ -85,9 +86,9 @@ bool CounterSets::act(CounterLedger& ledger, CommandBudget& budget, const std::s
     retell_due_ = after(now, kRetellSeconds);
     host_.queue_pairs->retell(device_);
   }
-  // A new set costs two commands, a move one more.
-  const std::size_t room = std::min(kMostAtOnce, budget.room(CommandBudget::Use::sets, now));
-  if (room == 0) return false;
+  const std::size_t commands = budget.room(CommandBudget::Use::sets, now);
+  if (commands == 0) return false;
+  const std::size_t room = std::clamp<std::size_t>(commands / kMostCommands, 1, kMostAtOnce);
   const std::vector<CountableQp> told = host_.queue_pairs->take_countable(device_, room);
   for (const CountableQp& qp : told) place(qp, books);
   serve_focus(books);
@@ -169,16 +170,23 @@ std::size_t CounterSets::limit(const Port& port) const {
 
 void CounterSets::place(const CountableQp& qp, Books& books, Again again) {
   const auto at = ports_.find(qp.port);
-  if (at == ports_.end() || at->second.status != Status::counting || !qp.who || focused_.contains(qp.key)) return;
+  if (at == ports_.end() || at->second.status != Status::counting || !qp.who) return;
   Port& port = at->second;
   SetBook& book = books.ledger.sets();
+  if (focused_.contains(qp.key)) {
+    // It stays where it is, whosever it is.
+    const auto in = binder_.set_of(book, qp);
+    if (in && book.find(*in)->who != qp.who && binder_.reread(books, qp.port)) book.credit_to(*in, *qp.who);
+    return;
+  }
   const std::size_t have = own(book, qp.port).size();
   const auto others = set_for(book, qp.port, kOtherTenants, qp.kernel);
   const bool room = have + (others ? 0 : 1) < limit(port);  // the last one is for other/other
   if (const auto in = binder_.set_of(book, qp)) {
     const CounterSet* set = book.find(*in);
     if (set->who == qp.who) return;
-    if (set->who == kOtherTenants && !room && !set_for(book, qp.port, *qp.who, qp.kernel)) return;
+    const bool stays = !room || (port.demoted == qp.who && now_() < port.demote_due);
+    if (set->who == kOtherTenants && stays && !set_for(book, qp.port, *qp.who, qp.kernel)) return;
     if (!leave(qp, *in, books)) return;
     ++port.rebinds;
   }
@@ -207,6 +215,8 @@ void CounterSets::place_new(const CountableQp& qp, const TenantKey& who, Books& 
   const auto done = binder_.bind_new(books, qp, who, false);
   if (done) return bound(qp.port, port);
   if (vanished(done.error())) return;
+  // It says ENOMEM, too, of one that another tool bound, perhaps a moment ago.
+  if (done.error().sys_errno == ENOMEM && !binder_.reread(books, qp.port)) return;
   const bool others_have_it = std::ranges::any_of(
       book.sets(qp.port), [&](const CounterSet* set) { return !set->ours && std::ranges::find(set->members, qp.qpn) != set->members.end(); });
   if (others_have_it) return;
@@ -225,10 +235,13 @@ void CounterSets::place_new(const CountableQp& qp, const TenantKey& who, Books& 
 // No set is left for other/other: the quietest becomes it. What it counted so far is its tenant's.
 bool CounterSets::share_quietest(PortNum number, bool kernel, Books& books) {
   SetBook& book = books.ledger.sets();
-  // First, as sets that are gone by then go from the book.
-  if (!binder_.reread(books, number)) return false;
-  std::vector<const CounterSet*> sets = own(book, number);
-  std::erase_if(sets, [&](const CounterSet* set) { return set->kernel != kernel || set->focus; });
+  const auto candidates = [&] {
+    std::vector<const CounterSet*> sets = own(book, number);
+    std::erase_if(sets, [&](const CounterSet* set) { return set->kernel != kernel || set->focus || set->who == kOtherTenants; });
+    return sets;
+  };
+  if (candidates().empty() || !binder_.reread(books, number)) return false;
+  const std::vector<const CounterSet*> sets = candidates();  // some may be gone
   if (sets.empty()) return false;
   const auto quietest = std::ranges::min_element(sets, {}, [&](const CounterSet* set) { return activity_[set->key].moved; });
   book.credit_to((*quietest)->key, kOtherTenants);
@@ -265,7 +278,7 @@ bool CounterSets::focus(const CountableQp& qp, double seconds, Books& books) {
   }
   if (!binder_.bind_new(books, qp, *qp.who, true)) return place(qp, books), false;
   focused_[qp.key] = {qp.qpn, qp.port, after(now_(), seconds)};
-  if (was_focused_.size() < kMostRemembered) was_focused_[qp.key] = now_();
+  if (was_focused_.size() < kMostRemembered || was_focused_.contains(qp.key)) was_focused_[qp.key] = now_();
   return true;
 }
 
@@ -311,14 +324,14 @@ void CounterSets::focus_suspect(Books& books) {
     }
   }
   if (!worst) return;
-  std::optional<CountableQp> suspect;
-  const auto looked_at = [&](QpKey qp) {
-    const auto known = was_focused_.find(qp);
+  const auto when = [&](const CountableQp& qp) {
+    const auto known = was_focused_.find(qp.key);
     return known == was_focused_.end() ? BootTime{} : known->second;
   };
+  std::optional<CountableQp> suspect;
   for (const Qpn qpn : worst->members) {
     const auto qp = host_.queue_pairs->holder(device_, worst->key.port, qpn);
-    if (qp && (!suspect || looked_at(qp->key) < looked_at(suspect->key))) suspect = qp;
+    if (qp && (!suspect || when(*qp) < when(*suspect))) suspect = qp;
   }
   if (suspect) focus(*suspect, config_.focus_time, books);
 }
@@ -349,6 +362,7 @@ void CounterSets::follow_activity(const SetBook& book) {
         if (meaning && is_trouble(*meaning)) errors += value;
       }
       Activity& known = activity_[set->key];
+      if (known.made != set->made) known = {.sum = 0, .errors = 0, .new_errors = 0, .made = set->made, .moved = {}};
       if (sum != known.sum || known.moved.value == 0) known.moved = now_();
       known.new_errors = errors > known.errors ? errors - known.errors : 0;
       known.sum = sum;
@@ -376,6 +390,7 @@ void CounterSets::demote(PortNum number, Port& port, Books& books) {
   if (quietest->members.size() + busy_others->members.size() > kMostMembers) return;
   if (quietest->members.size() * 2 > books.budget.room(CommandBudget::Use::sets, now)) return;
   port.demote_due = after(now, kQuietSeconds);
+  port.demoted = quietest->who;
   const SetKey from = quietest->key, to = busy_others->key;
   for (const Qpn qpn : std::vector<Qpn>(quietest->members)) {
     const auto qp = host_.queue_pairs->holder(device_, number, qpn);
@@ -397,6 +412,7 @@ bool CounterSets::give_back(CounterLedger& ledger, CommandBudget& budget) {
       for (const Qpn qpn : std::vector<Qpn>(set->members)) {
         if (budget.room(CommandBudget::Use::sets, now_()) == 0) return false;
         const auto done = binder_.unbind(books, qpn, key);
+        if (!done && done.error().code == ErrorCode::permission) return false;
         left |= !done && done.error().sys_errno != ENOENT && done.error().sys_errno != EINVAL;
       }
     }

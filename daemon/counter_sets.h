@@ -63,12 +63,14 @@ class CounterSets {
     BootTime check_due;            // of its mode
     std::size_t limit = SIZE_MAX;  // of sets, as the driver refused another
     BootTime limit_until, demote_due;
+    std::optional<TenantKey> demoted;  // until then its set is for others
     double retry_seconds = 0;  // doubles while nothing can be bound
     std::uint64_t rebinds = 0;
   };
   struct Activity {
     std::uint64_t sum = 0, errors = 0;  // as last looked at
     std::uint64_t new_errors = 0;       // since the look before
+    BootTime made;                      // the set: its id may be another's by now
     BootTime moved;
   };
   struct Focused {

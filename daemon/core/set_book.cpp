@@ -121,7 +121,7 @@ bool SetBook::plausible(const CounterSet& set, const CounterValues& values, cons
 void SetBook::adopt(SetKey key, const Row& row, BootTime to, TenantLedger& ledger, const WhoseQp& whose) {
   if (sets_.size() >= kMost) return;
   const bool read_before = ports_[key.port].read;
-  CounterSet set{.key = key, .ours = inherited_.contains(key.port) && !foreign_.contains(key), .kernel = false, .who = {}, .focus = {},
+  CounterSet set{.key = key, .ours = inherited_.contains(key.port) && !foreign_.contains(key) && !row.automatic, .kernel = false, .who = {}, .focus = {},
                  .asked = {}, .made = {}, .members = row.members, .last = {}, .read_at = {}, .seen = true, .only = {}, .only_totals = {}};
   if (!set.ours && managed_.contains(key.port)) changed_ |= foreign_.insert(key).second;
   set.who = common_tenant(key.port, row.members, whose, set.mixed);
@@ -149,12 +149,11 @@ void SetBook::read(PortNum port, std::span<const Row> rows, bool complete, BootT
     names.clear();
     for (const auto& [name, value] : row.counters) names.push_back(name);
     const auto found = sets_.find(key);
-    // One that an earlier run knew by this id, and that is not it any more.
-    const bool other = found != sets_.end() && !found->second.seen && !plausible(found->second, row.counters, counts_);
+    // One that an earlier run knew by this id, and that is not it any more: as one that nobody knows.
+    const bool other = found != sets_.end() && !found->second.seen && (row.automatic || !plausible(found->second, row.counters, counts_));
     if (other) {
       sets_.erase(found);
       ++missed_;
-      foreign_.insert(key);
     }
     if (other || found == sets_.end()) {
       adopt(key, row, to, ledger, whose);
@@ -168,6 +167,10 @@ void SetBook::read(PortNum port, std::span<const Row> rows, bool complete, BootT
       take(set, row.counters, to, ledger);
       set.who = who;
     } else {
+      // Its id may have been used again after the image was made, which its value does not always show: its members do.
+      bool mixed = false;
+      const auto who = set.seen || set.who == kOtherTenants ? std::nullopt : common_tenant(port, row.members, whose, mixed);
+      if (who) set.who = who;
       take(set, row.counters, to, ledger);
     }
     remember_members(set, row.members);

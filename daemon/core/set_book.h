@@ -105,6 +105,7 @@ class SetBook {
     CounterSetId id;
     std::vector<Qpn> members;
     CounterValues counters;
+    bool automatic = false;  // made by the kernel in an automatic mode: never ours
   };
   // All sets of a port, read between `from` and `to`, after the releases that happened before `from` were told. Not `complete`: what is
   // not among them may still be there.

@@ -51,16 +51,30 @@ bool TenantLedger::fold_oldest(const AccountKey& newcomer, BootTime now) {
   auto oldest = accounts_.end();
   for (auto it = accounts_.lower_bound({newcomer.port, newcomer.method, {}}); it != accounts_.end(); ++it) {
     if (it->first.port != newcomer.port || it->first.method != newcomer.method) break;
-    if (it->first.who != kOtherTenants && (oldest == accounts_.end() || it->second.used < oldest->second.used)) oldest = it;
+    if (it->first.who != kOtherTenants && it->first.who != kEndedTenants && (oldest == accounts_.end() || it->second.used < oldest->second.used)) oldest = it;
   }
   if (oldest == accounts_.end() || seconds(now, oldest->second.used) < kKeepSeconds) return false;
-  Account& others = insert({newcomer.port, newcomer.method, kOtherTenants});
-  for (const auto& [counter, total] : oldest->second.totals) {
-    if (std::uint64_t* theirs = slot(others.totals, counter)) *theirs += total;
-  }
-  accounts_.erase(oldest);
-  --ports_[newcomer.port].accounts[newcomer.method];
+  fold(oldest, kEndedTenants);
   return true;
+}
+
+void TenantLedger::fold(std::map<AccountKey, Account>::iterator account, const TenantKey& into) {
+  const AccountKey key = account->first;
+  Account& theirs = insert({key.port, key.method, into});
+  for (const auto& [counter, total] : account->second.totals) {
+    if (std::uint64_t* sum = slot(theirs.totals, counter)) *sum += total;
+  }
+  accounts_.erase(account);
+  --ports_[key.port].accounts[key.method];
+  changed_ = true;
+}
+
+void TenantLedger::expire(BootTime now) {
+  for (auto it = accounts_.begin(); it != accounts_.end();) {
+    const auto account = it++;
+    const bool collective = account->first.who == kOtherTenants || account->first.who == kEndedTenants;
+    if (!collective && seconds(now, account->second.used) >= kEndedSeconds) fold(account, kEndedTenants);
+  }
 }
 
 void TenantLedger::credit(const std::string& port, const TenantKey& who, CreditMethod method, const PortCounter& counter, std::uint64_t events, BootTime now) {

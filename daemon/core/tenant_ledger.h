@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whose the events of a device's counters are: totals by port, tenant and workload, and what nobody is credited with.
 //
-//   tenants + other + unattributed = port        for each counter, where the port's total was read last
+//   tenants + other + ended + unattributed = port        for each counter, where the port's total was read last
 //
 // A total only grows, over counter sets, queue pairs, processes and, with its image, over restarts of the daemon. A tenant is named by
 // its words and not by its TenantId, which is given to others in time. Pure; not thread-safe: the device's own thread credits.
@@ -27,6 +27,7 @@ struct TenantKey {
   friend auto operator<=>(const TenantKey&, const TenantKey&) = default;
 };
 inline const TenantKey kOtherTenants{"other", "other"};
+inline const TenantKey kEndedTenants{"ended", "ended"};
 
 // How it is known that events are a tenant's.
 enum class CreditMethod : std::uint8_t {
@@ -61,14 +62,19 @@ class TenantLedger {
   static constexpr std::size_t kMost = 256;        // accounts of a port and a method
   static constexpr std::size_t kMostCounters = 512;  // of an account, or of a port
   // A newcomer who finds no room gets that of the account that was not used for the longest, if it is so many seconds; what that had goes
-  // to other/other. If none is, the newcomer is other/other.
+  // to ended/ended. If none is, the newcomer is other/other.
   static constexpr double kKeepSeconds = 600;
+  // One that was not used for so long has ended: what it had goes to ended/ended, so that pages and state file are not of jobs long gone. If
+  // it comes back it starts at 0.
+  static constexpr double kEndedSeconds = 3600;
 
   TenantLedger() = default;
   explicit TenantLedger(const TenantImage& image);
 
   // 0 events are a statement too: the total is known.
   void credit(const std::string& port, const TenantKey& who, CreditMethod method, const PortCounter& counter, std::uint64_t events, BootTime now);
+  // Ends accounts in time. Call it now and then.
+  void expire(BootTime now);
   // The port's total as it was read *before* what is credited by now was read: the rest is nobody's. It never falls.
   void balance(const std::string& port, const PortCounter& counter, std::uint64_t port_total);
 
@@ -110,6 +116,7 @@ class TenantLedger {
   };
   Account* open(const AccountKey& key, BootTime now);
   bool fold_oldest(const AccountKey& newcomer, BootTime now);
+  void fold(std::map<AccountKey, Account>::iterator account, const TenantKey& into);
   Account& insert(const AccountKey& key);
 
   std::map<AccountKey, Account> accounts_;

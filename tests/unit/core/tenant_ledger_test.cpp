@@ -61,16 +61,34 @@ TEST_CASE("the longest unused account gives way to a newcomer, and what it had s
   ledger.credit("1", kA, CreditMethod::set, kSeq, 9, at(TenantLedger::kKeepSeconds));
   const auto now = totals(ledger, "1");
   CHECK(now.at(kA) == 9);
-  CHECK(now.at(kOtherTenants) == 6);
+  CHECK(now.at(kOtherTenants) == 5);
+  CHECK(now.at(kEndedTenants) == 1);
   CHECK_FALSE(now.contains({"t", "0"}));
   CHECK(now.contains({"t", "1"}));
-  CHECK(now.size() == TenantLedger::kMost + 1);
+  CHECK(now.size() == TenantLedger::kMost + 1);  // ended/ended is one of them, other/other beside
   CHECK(ledger.credited("1", kSeq) == TenantLedger::kMost + 14);
   // Another port and another method have room of their own.
   ledger.credit("2", kB, CreditMethod::set, kSeq, 1, at(0));
   ledger.credit("1", kB, CreditMethod::sole_owner, kSeq, 1, at(0));
   CHECK(totals(ledger, "2").contains(kB));
   CHECK(totals(ledger, "1").contains(kB));
+}
+
+TEST_CASE("what a tenant had stays counted when it has long ended", "[core.tenant_ledger]") {
+  TenantLedger ledger;
+  ledger.credit("1", kA, CreditMethod::set, kSeq, 7, at(0));
+  ledger.credit("1", kOtherTenants, CreditMethod::set, kSeq, 2, at(0));
+  ledger.credit("1", kB, CreditMethod::set, kSeq, 1, at(10));
+  ledger.take_changed();
+  ledger.expire(at(TenantLedger::kEndedSeconds - 1));
+  CHECK_FALSE(ledger.take_changed());
+  ledger.expire(at(TenantLedger::kEndedSeconds + 1));
+  CHECK(ledger.take_changed());
+  CHECK(totals(ledger, "1") == std::map<TenantKey, std::uint64_t>{{kEndedTenants, 7}, {kOtherTenants, 2}, {kB, 1}});
+  CHECK(ledger.credited("1", kSeq) == 10);
+  ledger.credit("1", kA, CreditMethod::set, kSeq, 3, at(TenantLedger::kEndedSeconds + 2));
+  ledger.expire(at(3 * TenantLedger::kEndedSeconds));
+  CHECK(totals(ledger, "1") == std::map<TenantKey, std::uint64_t>{{kEndedTenants, 11}, {kOtherTenants, 2}});
 }
 
 TEST_CASE("an image goes on", "[core.tenant_ledger]") {
