@@ -95,6 +95,7 @@ bool CounterSets::act(CounterLedger& ledger, CommandBudget& budget, const std::s
   if (tidy_due_ <= now) {
     tidy_due_ = after(now, kTidySeconds);
     tidy(books);
+    binder_.verify(books);
   }
   binder_.verify(books);
   return told.size() == room;

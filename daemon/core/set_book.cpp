@@ -170,7 +170,7 @@ void SetBook::read(PortNum port, std::span<const Row> rows, bool complete, BootT
       // Its id may have been used again after the image was made, which its value does not always show: its members do.
       bool mixed = false;
       const auto who = set.seen || set.who == kOtherTenants ? std::nullopt : common_tenant(port, row.members, whose, mixed);
-      if (who) set.who = who;
+      if (who || mixed) set.who = who;
       take(set, row.counters, to, ledger);
     }
     remember_members(set, row.members);

@@ -558,6 +558,27 @@ TEST_CASE("suspects are focused by themselves, one after the other", "[daemon.co
   CHECK(seen.size() == 4);
 }
 
+TEST_CASE("a suspect whose number went to another is unbound in the same round", "[daemon.counter_sets]") {
+  CounterMachine m(CountersConfig{.qp_mode = "tenant", .qp_focus = 1});
+  const QpSerial a = m.kernel.running(kTenantA), a2 = m.kernel.running(kTenantA);
+  m.settle();
+  std::optional<QpSerial> stranger;
+  m.kernel.before = [&](const char* call) {
+    if (call != std::string("bind_new")) return;
+    m.kernel.before = {};
+    const QpSerial suspect = m.kernel.qp(a).set ? a2 : a;
+    const Qpn number = m.kernel.qp(suspect).qpn;
+    m.kernel.destroy(suspect);
+    stranger = m.kernel.create(kTenantC, false, number.value);
+  };
+  for (int i = 0; i < 30 && !stranger; ++i) {
+    m.kernel.count(a, 1);
+    m.pass();
+  }
+  REQUIRE(stranger);
+  CHECK_FALSE(m.kernel.qp(*stranger).set);
+}
+
 // --- restarts and ends
 
 TEST_CASE("sets of an earlier run are taken over", "[daemon.counter_sets]") {
