@@ -111,7 +111,7 @@ def test_virtual_function_appears():
     with Daemon(root=root, config=FAST) as daemon:
         def others():
             return {k: v for k, v in series(daemon.page()).items()
-                    if 'device="' in k and f'device="{vf.name}"' not in k and not re.search("collector|utilization|firmware", k)}
+                    if 'device="' in k and f'device="{vf.name}"' not in k and not re.search("collector|utilization|firmware|sampling_interval", k)}
         wait_for(lambda: total(daemon.page(), "qpscope_devices_found") == 3, "not three devices")
         before = others()
         vf.symlink_to(link)

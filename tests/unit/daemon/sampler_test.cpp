@@ -2,6 +2,8 @@
 #include "sampler.h"
 
 #include <catch2/catch.hpp>
+#include <list>
+#include <mutex>
 
 #include "clock.h"
 #include "support/fake_host.h"
@@ -140,9 +142,13 @@ struct Listeners : QpDirectory {
 TEST_CASE("news of queue pairs go to the sampler that has the device now, and to none that only reads", "[daemon.sampler]") {
   Site site;
   add_device(site.tree);
-  FakeNetlink netlink;
+  std::mutex mutex;
+  std::list<FakeNetlink> netlinks;  // one each: the first thread may still be at work when the second begins
   Listeners directory;
-  site.host.netlink = [&](const std::string&) { return netlink.line(); };
+  site.host.netlink = [&](const std::string&) {
+    const std::lock_guard lock(mutex);
+    return netlinks.emplace_back().line();
+  };
   site.host.queue_pairs = &directory;
   const bool binds = GENERATE(true, false);
   Config config;
