@@ -314,9 +314,9 @@ void CounterSets::serve_focus(Books& books) {
   }
 }
 
-// Of the tenant whose errors rose most, the queue pair that was looked at the longest ago.
-void CounterSets::focus_suspect(Books& books) {
-  if (focused_.size() >= config_.qp_focus) return;
+// Of the tenant whose errors rose most, the queue pair that was looked at the longest ago. False: there is none, or no room for it.
+bool CounterSets::focus_suspect(Books& books) {
+  if (focused_.size() >= config_.qp_focus) return false;
   const CounterSet* worst = nullptr;
   for (const auto& [number, port] : ports_) {
     for (const CounterSet* set : own(books.ledger.sets(), number)) {
@@ -324,7 +324,7 @@ void CounterSets::focus_suspect(Books& books) {
       if (!worst || activity_[set->key].new_errors > activity_[worst->key].new_errors) worst = set;
     }
   }
-  if (!worst) return;
+  if (!worst) return false;
   const auto when = [&](const CountableQp& qp) {
     const auto known = was_focused_.find(qp.key);
     return known == was_focused_.end() ? BootTime{} : known->second;
@@ -332,9 +332,9 @@ void CounterSets::focus_suspect(Books& books) {
   std::optional<CountableQp> suspect;
   for (const Qpn qpn : worst->members) {
     const auto qp = host_.queue_pairs->holder(device_, worst->key.port, qpn);
-    if (qp && (!suspect || when(*qp) < when(*suspect))) suspect = qp;
+    if (qp && !focused_.contains(qp->key) && (!suspect || when(*qp) < when(*suspect))) suspect = qp;
   }
-  if (suspect) focus(*suspect, config_.focus_time, books);
+  return suspect && focus(*suspect, config_.focus_time, books);
 }
 
 // --- from time to time
@@ -345,7 +345,8 @@ void CounterSets::tidy(Books& books) {
   std::erase_if(was_focused_, [&](const auto& entry) { return !host_.queue_pairs->find(device_, entry.first); });
   follow_activity(books.ledger.sets());
   for (auto& [number, port] : ports_) demote(number, port, books);
-  focus_suspect(books);
+  while (focus_suspect(books)) {
+  }
 }
 
 void CounterSets::follow_activity(const SetBook& book) {

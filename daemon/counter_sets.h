@@ -94,7 +94,7 @@ class CounterSets {
 
   bool focus(const CountableQp& qp, double seconds, Books& books);
   void serve_focus(Books& books);
-  void focus_suspect(Books& books);
+  bool focus_suspect(Books& books);
   void tidy(Books& books);
   void follow_activity(const SetBook& book);
   void demote(PortNum number, Port& port, Books& books);

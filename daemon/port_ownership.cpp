@@ -15,9 +15,9 @@ PortOwnership::PortOwnership(const Sysroot& root, QpTable& table, DevxTable& dev
 
 void PortOwnership::survey(const std::map<DeviceIndex, std::string>& devices) {
   meet(devices);
-  const bool reliable = hooks_.reliable();
   const Hooks::Missed missed = hooks_.missed();
   hooks_.drain();
+  const bool reliable = hooks_.reliable();  // of all that has been delivered
   if (missed.number != missed_) {
     missed_ = missed.number;
     contexts_known_.clear();

@@ -103,7 +103,8 @@ PortOwnership::Hooks QpTracker::ownership_hooks() {
           .reliable =
               [this] {
                 const std::lock_guard lock(table_mutex_);
-                return events_on() && self_check_.owners_verified();
+                // Where BPF has told of nothing, nothing was misread: all queue pairs are netlink's, whom a restart leaves until there is a new one.
+                return events_on() && (self_check_.owners_verified() || !told_);
               },
           .devx_seen = [this] { return events_->devx_events(); },
           .count = [this](DeviceIndex device) { return survey_source_.count(device); },
@@ -199,6 +200,7 @@ void QpTracker::on_event(Event&& event) {
   if (auto* released = std::get_if<CounterReleased>(&event)) return keep_release(std::move(*released));
   const auto* modified = std::get_if<QpModified>(&event);
   std::unique_lock lock(table_mutex_);
+  told_ = true;
   if (modified) {
     table_.apply(*modified);
     const bool news = modified->to == QpState::init && table_.has_countable(modified->qp.device);
@@ -217,6 +219,7 @@ void QpTracker::on_created(QpCreated& created) {
   if (owner->known && owner->user) owner->cgroup_path = cgroups_.path(owner->cgroup).value_or(std::string());
   {
     const std::lock_guard lock(table_mutex_);
+    told_ = true;
     table_.apply(created, std::move(owner), TenantMap::kUnknown);
   }
   attributor_.wake();
@@ -227,6 +230,7 @@ void QpTracker::on_devx(DevxObject& object) {
   if (owner->known) owner->cgroup_path = cgroups_.path(owner->cgroup).value_or(std::string());
   {
     const std::lock_guard lock(table_mutex_);
+    told_ = true;
     devx_.apply(object, std::move(owner));
   }
   attributor_.wake();

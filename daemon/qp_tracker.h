@@ -112,6 +112,7 @@ class QpTracker : public QpDirectory {
 
   const bool initial_pids_;       // netlink and BPF mean the same by a pid
   SelfCheck self_check_;          // with table_mutex_
+  bool told_ = false;             // with table_mutex_: BPF has told of a queue pair or another object
   NldevSource survey_source_;     // the listing thread's
   PortOwnership ownership_;
 

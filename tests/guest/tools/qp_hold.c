@@ -5,16 +5,19 @@
  *
  *   qpscope-qp-hold DEVICE COUNT [PORT]      prints "held QPN QPN ..." when all are in RTS; SIGTERM: destroys them and exits 0
  *   qpscope-qp-hold DEVICE COUNT PORT churn  then destroys and makes one after the other, as fast as it can, until SIGTERM
+ *   qpscope-qp-hold DEVICE COUNT PORT timed  prints last what each queue pair's calls took, "took CREATE INIT RTR RTS DESTROY" in ns
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <rdma/ib_user_verbs.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Bits of enum ib_qp_attr_mask, states and type of a QP: no installed kernel header has them. */
@@ -40,6 +43,13 @@ enum { kRc = 2 };
 enum { kGidIndex = 1 }; /* RoCE v2 of the link-local address, which needs no neighbour to resolve */
 
 static int uverbs = -1;
+static uint64_t took; /* by the last command, ns */
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 static void die(const char* what) {
   fprintf(stderr, "qp-hold: %s: %s\n", what, strerror(errno));
@@ -100,7 +110,10 @@ static int command(unsigned number, void* in, size_t in_size, void* out, size_t 
   if (out) *(uint64_t*)in = (uintptr_t)out;
   memcpy(buffer, &header, sizeof header);
   memcpy(buffer + sizeof header, in, in_size);
-  return write(uverbs, buffer, sizeof header + in_size) < 0 ? -1 : 0;
+  const uint64_t began = now_ns();
+  const int failed = write(uverbs, buffer, sizeof header + in_size) < 0;
+  took = now_ns() - began;
+  return failed ? -1 : 0;
 }
 
 static void modify(struct ib_uverbs_modify_qp* attr, unsigned state, unsigned mask) {
@@ -109,10 +122,15 @@ static void modify(struct ib_uverbs_modify_qp* attr, unsigned state, unsigned ma
   if (command(IB_USER_VERBS_CMD_MODIFY_QP, attr, sizeof *attr, NULL, 0)) die("modify");
 }
 
+struct times {
+  uint64_t create, init, rtr, rts;
+};
+
 /* To RTS, with itself as peer; nothing is sent. */
-static void connect_to_itself(unsigned handle, unsigned qpn, int port, const uint8_t gid[16]) {
+static void connect_to_itself(unsigned handle, unsigned qpn, int port, const uint8_t gid[16], struct times* times) {
   struct ib_uverbs_modify_qp attr = {.qp_handle = handle, .port_num = (uint8_t)port};
   modify(&attr, kInit, kPkeyIndex | kPort | kAccessFlags);
+  times->init = took;
   attr.dest_qp_num = qpn;
   attr.path_mtu = 3; /* 1024 */
   attr.rq_psn = 100;
@@ -125,12 +143,14 @@ static void connect_to_itself(unsigned handle, unsigned qpn, int port, const uin
   attr.dest.traffic_class = 106;
   memcpy(attr.dest.dgid, gid, 16);
   modify(&attr, kRtr, kAv | kPathMtu | kDestQpn | kRqPsn | kMaxDestRdAtomic | kMinRnrTimer);
+  times->rtr = took;
   attr.sq_psn = 200;
   attr.timeout = 14;
   attr.retry_cnt = 7;
   attr.rnr_retry = 7;
   attr.max_rd_atomic = 1;
   modify(&attr, kRts, kSqPsn | kTimeout | kRetryCount | kRnrRetry | kMaxRdAtomic);
+  times->rts = took;
 }
 
 struct bed {
@@ -139,7 +159,7 @@ struct bed {
   uint8_t gid[16];
 };
 
-static void make(const struct bed* bed, unsigned* handle, unsigned* qpn) {
+static void make(const struct bed* bed, unsigned* handle, unsigned* qpn, struct times* times) {
   struct ib_uverbs_create_qp qp = {.pd_handle = bed->pd,
                                    .send_cq_handle = bed->cq,
                                    .recv_cq_handle = bed->cq,
@@ -150,9 +170,10 @@ static void make(const struct bed* bed, unsigned* handle, unsigned* qpn) {
                                    .qp_type = kRc};
   struct ib_uverbs_create_qp_resp answer;
   if (command(IB_USER_VERBS_CMD_CREATE_QP, &qp, sizeof qp, &answer, sizeof answer)) die("create");
+  times->create = took;
   *handle = answer.qp_handle;
   *qpn = answer.qpn;
-  connect_to_itself(answer.qp_handle, answer.qpn, bed->port, bed->gid);
+  connect_to_itself(answer.qp_handle, answer.qpn, bed->port, bed->gid, times);
 }
 
 static void destroy(unsigned handle) {
@@ -169,9 +190,9 @@ static int asked_to_end(void) {
 }
 
 int main(int argc, char** argv) {
-  const int churn = argc > 4 && strcmp(argv[4], "churn") == 0;
-  if (argc < 3 || (argc > 4 && !churn)) {
-    fprintf(stderr, "usage: qpscope-qp-hold DEVICE COUNT [PORT [churn]]\n");
+  const int churn = argc > 4 && strcmp(argv[4], "churn") == 0, timed = argc > 4 && strcmp(argv[4], "timed") == 0;
+  if (argc < 3 || (argc > 4 && !churn && !timed)) {
+    fprintf(stderr, "usage: qpscope-qp-hold DEVICE COUNT [PORT [churn | timed]]\n");
     return 2;
   }
   const int count = atoi(argv[2]);
@@ -197,10 +218,11 @@ int main(int argc, char** argv) {
 
   unsigned* handles = calloc((size_t)count, sizeof *handles);
   unsigned* qpns = calloc((size_t)count, sizeof *qpns);
-  if (!handles || !qpns) die("memory");
+  struct times* times = calloc((size_t)count, sizeof *times);
+  if (!handles || !qpns || !times) die("memory");
   bed.pd = pd_answer.pd_handle;
   bed.cq = cq_answer.cq_handle;
-  for (int i = 0; i < count; ++i) make(&bed, &handles[i], &qpns[i]);
+  for (int i = 0; i < count; ++i) make(&bed, &handles[i], &qpns[i], &times[i]);
   printf("held");
   for (int i = 0; i < count; ++i) printf(" %u", qpns[i]);
   printf("\n");
@@ -208,12 +230,17 @@ int main(int argc, char** argv) {
 
   for (int i = 0; churn && !asked_to_end(); i = (i + 1) % count) {
     destroy(handles[i]);
-    make(&bed, &handles[i], &qpns[i]);
+    make(&bed, &handles[i], &qpns[i], &times[i]);
   }
   int got;
   while (sigwait(&term, &got)) {
   }
-  for (int i = 0; i < count; ++i) destroy(handles[i]);
+  for (int i = 0; i < count; ++i) {
+    destroy(handles[i]);
+    const struct times* of = &times[i];
+    if (timed) printf("took %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", of->create, of->init, of->rtr, of->rts, took);
+  }
+  free(times);
   free(handles);
   free(qpns);
   return 0;

@@ -44,6 +44,7 @@ struct Site {
   bool reliable = true, devx_seen = true;
   std::uint64_t missed = 1;
   std::optional<BootTime> as_of;  // else now
+  std::function<void()> drained;
   std::map<DeviceIndex, std::uint32_t> counts;
   std::vector<DevxTable::Context> contexts;
   std::optional<Error> trouble;
@@ -56,7 +57,7 @@ struct Site {
   }
   PortOwnership::Hooks hooks() {
     return {.now = clock.fn(),
-            .drain = [] {},
+            .drain = [this] { if (drained) drained(); },
             .missed = [this] { return PortOwnership::Hooks::Missed{missed, as_of.value_or(clock.now())}; },
             .reliable = [this] { return reliable; },
             .devx_seen = [this] { return devx_seen; },
@@ -230,6 +231,17 @@ TEST_CASE("a port that looks right again was not right before", "[daemon.port_ow
   site.survey();
   CHECK(site.asked(strange, from).is == Is::unknown);
   CHECK(site.asked(from, from).is == Is::none);
+}
+
+TEST_CASE("what is delivered by the survey itself may show that events are not to be trusted", "[daemon.port_ownership]") {
+  Site site;
+  site.survey();
+  site.qp(1, 100);
+  site.attribute();
+  const BootTime from = site.later(), to = site.later();
+  site.drained = [&] { site.reliable = false; };
+  site.survey();
+  CHECK(site.asked(from, to).is == Is::unknown);
 }
 
 TEST_CASE("what DEVX makes counts, and where it is not seen mlx5 is unknown", "[daemon.port_ownership]") {
