@@ -20,6 +20,7 @@ namespace {
 
 constexpr double kStopSeconds = 1;  // for threads to leave the kernel
 constexpr double kGiveBackSeconds = 32;  // for those that give counter sets back: a little more than they take at most
+constexpr double kAliveSeconds = 1;  // between two signs of life before it is ready
 constexpr std::uint64_t kStartPollNs = 50'000'000;
 constexpr double kFirstSampleSeconds = 2;  // a device that hangs, or has very many queue pairs, must not keep the others from being ready
 constexpr double kNetlinkSeconds = 10;     // the same where netlink does not even list the devices
@@ -78,7 +79,11 @@ Result<> App::run() {
     const bool seeded = tracker_.seeded();  // before the question who owns the seeds
     const bool settled = ready_ || (devices_.sampled() && seeded && tracker_.attributed()) || seconds(boot_now(), began) > kFirstSampleSeconds;
     publish();
-    notify::alive();
+    // Not on every look before it is ready: the manager's socket takes few messages that it has not read.
+    if (const BootTime now = boot_now(); ready_ || seconds(now, told_alive_) >= kAliveSeconds) {
+      told_alive_ = now;
+      notify::alive();
+    }
     if (ready_) {
       notify::status(status_line());
     } else if (settled && (tracker_.started() || seconds(boot_now(), began) > kNetlinkSeconds)) {

@@ -55,6 +55,7 @@ class App {
   CarriedTotals carried_;
   SnapshotStore store_;
   std::uint64_t sequence_ = 0;
+  BootTime told_alive_;
   std::atomic<bool> ready_ = false;  // first samples taken, probes decided; read by the HTTP threads
   Pages pages_;
   std::optional<ApiSocket> api_socket_;

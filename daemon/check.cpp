@@ -47,11 +47,10 @@ struct CapabilityUse {
   const char* name;
   const char* use;
 };
-constexpr std::array<CapabilityUse, 5> kCapabilities{{
+constexpr std::array<CapabilityUse, 4> kCapabilities{{
     {CAP_BPF, "CAP_BPF", "load BPF programs"},
     {CAP_PERFMON, "CAP_PERFMON", "attach them to the kernel"},
     {CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "trampolines in modules; without it kprobes are used"},
-    {CAP_NET_ADMIN, "CAP_NET_ADMIN", "counter sets by tenant (counters.qp_mode)"},
     {CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "names of cgroups that vanished early"},
 }};
 

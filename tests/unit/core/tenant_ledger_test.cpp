@@ -65,7 +65,7 @@ TEST_CASE("the longest unused account gives way to a newcomer, and what it had s
   CHECK(now.at(kEndedTenants) == 1);
   CHECK_FALSE(now.contains({"t", "0"}));
   CHECK(now.contains({"t", "1"}));
-  CHECK(now.size() == TenantLedger::kMost + 1);  // ended/ended is one of them, other/other beside
+  CHECK(now.size() == TenantLedger::kMost + 2);  // with ended/ended and other/other
   CHECK(ledger.credited("1", kSeq) == TenantLedger::kMost + 14);
   // Another port and another method have room of their own.
   ledger.credit("2", kB, CreditMethod::set, kSeq, 1, at(0));
