@@ -92,12 +92,12 @@ bool CounterSets::act(CounterLedger& ledger, CommandBudget& budget, const std::s
   const std::vector<CountableQp> told = host_.queue_pairs->take_countable(device_, room);
   for (const CountableQp& qp : told) place(qp, books);
   serve_focus(books);
+  binder_.verify(books);
   if (tidy_due_ <= now) {
     tidy_due_ = after(now, kTidySeconds);
     tidy(books);
     binder_.verify(books);
   }
-  binder_.verify(books);
   return told.size() == room;
 }
 

@@ -11,8 +11,13 @@ namespace {
 // The last tenth stays free: what was saved up before, or overdrawn by one question, must not show as more than the budget in
 // any stretch of some seconds.
 constexpr double kUsed = 0.9;
-constexpr std::array<double, 3> kShare{0.6, 0.2, 0.2};  // by Use
-constexpr std::array<double, 3> kSavedSeconds{0.5, 1, 0.5};  // of the whole budget, in each account; a dump wants it by the second
+struct Account {
+  double share;          // of the budget
+  double saved_seconds;  // of the whole budget; a dump wants it by the second
+};
+using Accounts = std::array<Account, 3>;  // by Use
+constexpr Accounts kWithoutSets{{{0.75, 1}, {0.25, 1}, {0, 0}}}, kWithSets{{{0.6, 0.5}, {0.2, 1}, {0.2, 0.5}}};
+constexpr const Accounts& accounts(bool sets) { return sets ? kWithSets : kWithoutSets; }
 
 }  // namespace
 
@@ -22,9 +27,9 @@ void CommandBudget::fill(BootTime now) {
   const double passed = filled_.value ? std::max(0.0, seconds(now, filled_)) : 0;
   filled_ = std::max(filled_, now);
   double over = 0;
-  const auto most = [&](std::size_t i) { return per_second_ * kSavedSeconds[i]; };
+  const auto most = [&](std::size_t i) { return per_second_ * accounts(sets_)[i].saved_seconds; };
   for (std::size_t i = 0; i < kUses; ++i) {
-    accounts_[i] += passed * per_second_ * kShare[i];
+    accounts_[i] += passed * per_second_ * accounts(sets_)[i].share;
     over += std::max(0.0, accounts_[i] - most(i));
     accounts_[i] = std::min(accounts_[i], most(i));
   }
@@ -38,13 +43,15 @@ void CommandBudget::fill(BootTime now) {
 double CommandBudget::seconds_to_wait(Use use, BootTime now) {
   if (per_second_ <= 0) return 0;
   const std::lock_guard lock(mutex_);
+  sets_ |= use == Use::sets;
   fill(now);
-  return std::max(0.0, -accounts_[static_cast<std::size_t>(use)] / assured(use));
+  return std::max(0.0, -accounts_[static_cast<std::size_t>(use)] / (per_second_ * accounts(sets_)[static_cast<std::size_t>(use)].share));
 }
 
 std::size_t CommandBudget::room(Use use, BootTime now) {
   if (per_second_ <= 0) return std::numeric_limits<std::size_t>::max();
   const std::lock_guard lock(mutex_);
+  sets_ |= use == Use::sets;
   fill(now);
   return static_cast<std::size_t>(std::max(0.0, accounts_[static_cast<std::size_t>(use)]));
 }
@@ -54,12 +61,14 @@ void CommandBudget::spend(Use use, std::uint64_t commands, BootTime now) {
   const std::lock_guard lock(mutex_);
   spent_ += commands;
   if (per_second_ <= 0) return;
+  sets_ |= use == Use::sets;
   fill(now);
   accounts_[static_cast<std::size_t>(use)] -= static_cast<double>(commands);
 }
 
 double CommandBudget::assured(Use use) const {
-  return per_second_ > 0 ? per_second_ * kShare[static_cast<std::size_t>(use)] : std::numeric_limits<double>::infinity();
+  const std::lock_guard lock(mutex_);
+  return per_second_ > 0 ? per_second_ * accounts(sets_)[static_cast<std::size_t>(use)].share : std::numeric_limits<double>::infinity();
 }
 
 std::uint64_t CommandBudget::spent() const {

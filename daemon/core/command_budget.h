@@ -3,7 +3,7 @@
 // queue that applications need to set up their own queue pairs: we take a bounded part of it, whoever makes us curious.
 //
 // Three accounts fill with time: a tenant that makes queue pairs by the thousand uses up those of the queue pairs and the sets, never that
-// of sampling. What one account has no room for goes to the others. A question is never cut into pieces: it may be asked while its account
+// of sampling. That of the sets exists from when it is asked for first. What one account has no room for goes to the others. A question is never cut into pieces: it may be asked while its account
 // is not overdrawn, and what it overdraws is waited for before the next.
 //
 // Thread-safe: the device's two threads, which sample and reconcile, share it.
@@ -50,6 +50,7 @@ class CommandBudget {
   const double per_second_;
   const bool firmware_;
   mutable std::mutex mutex_;
+  bool sets_ = false;                     // their account is used
   std::array<double, kUses> accounts_{};  // commands; below 0: overdrawn
   BootTime filled_;
   std::uint64_t spent_ = 0, throttled_ = 0;

@@ -12,7 +12,7 @@
 [[ -s $(sim_module) ]] || skip "no mlx5sim.ko for $(uname -r): tests/guest/mlx5sim/build.sh $GUEST_KERNEL builds it"
 
 id=4c6a8e0f2b1d3c5e7f9a0b2d4c6e8f1a3b5d7c9e0f2a4b6d8c1e3f5a7b9d0c2e
-uid=0b51b7bf-1f0c-4c52-9d0e-6b8f4f6f2a11
+uid=7d3f9a1c-52e8-4b06-9c47-1a8e6f0b3d25
 job=/system.slice/slurmstepd.scope/job_7/step_0/user/task_0
 pod=/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod${uid//-/_}.slice/cri-containerd-$id.scope
 declare -A pid_of=()
