@@ -39,8 +39,6 @@ constexpr double kCheckSeconds = 5, kTidySeconds = 10, kRetellSeconds = 15, kRet
 constexpr std::size_t kLatencies = 8;
 constexpr std::size_t kMostFocusRequests = 16, kMostRemembered = 4096;
 
-BootTime after(BootTime now, double seconds) { return {now.value + static_cast<std::uint64_t>(seconds * 1e9)}; }
-
 bool vanished(const Error& error) { return error.sys_errno == ENOENT; }
 
 }  // namespace
@@ -251,7 +249,7 @@ bool CounterSets::share_quietest(PortNum number, bool kernel, Books& books) {
 
 bool CounterSets::leave(const CountableQp& qp, SetKey set, Books& books) {
   const auto done = binder_.unbind(books, qp.qpn, set);
-  return done || done.error().sys_errno == ENOENT || done.error().sys_errno == EINVAL;
+  return done || SetBinder::not_bound(done.error());
 }
 
 // --- one queue pair for a while
@@ -415,7 +413,7 @@ bool CounterSets::give_back(CounterLedger& ledger, CommandBudget& budget) {
         if (budget.room(CommandBudget::Use::sets, now_()) == 0) return false;
         const auto done = binder_.unbind(books, qpn, key);
         if (!done && done.error().code == ErrorCode::permission) return false;
-        left |= !done && done.error().sys_errno != ENOENT && done.error().sys_errno != EINVAL;
+        left |= !done && !SetBinder::not_bound(done.error());
       }
     }
     // Members that the book did not know of, and the last words of the sets.

@@ -57,7 +57,7 @@ void Devices::scan(Start start) {
 void Devices::expect(const std::vector<std::string>& names) {
   const BootTime now = boot_now();
   if (now < expected_due_) return;
-  expected_due_.value = now.value + static_cast<std::uint64_t>(config_.sampling.slow_interval * 1e9);
+  expected_due_ = after(now, config_.sampling.slow_interval);
   if (config_.devices.expected) {
     expected_ = config_.devices.expected;
   } else if (const auto missing = missing_devices(host_, names)) {

@@ -97,7 +97,7 @@ void DeviceSampler::run() {
     if (const BootTime now = now_(); shape_due <= now) {
       follow_shape();
       const bool young = seconds(now, began) < kYoungSeconds;
-      shape_due.value = now.value + static_cast<std::uint64_t>((young ? config_.interval : config_.slow_interval) * 1e9);
+      shape_due = after(now, young ? config_.interval : config_.slow_interval);
     }
     double wait = 0;  // for the firmware budget
     BootTime now = now_();
@@ -114,7 +114,7 @@ void DeviceSampler::run() {
     }
     const bool more = drive_sets();
     BootTime next = std::ranges::min_element(slots_, {}, &Slot::due)->due;
-    next.value = std::max(next.value, now.value + static_cast<std::uint64_t>(wait * 1e9));
+    next = std::max(next, after(now, wait));
     std::unique_lock lock(mutex_);
     now = now_();
     const auto pause = std::chrono::nanoseconds(next.value > now.value && !more ? next.value - now.value : 0);
@@ -163,11 +163,19 @@ void DeviceSampler::give_sets_back() {
 }
 
 void DeviceSampler::keep_ledger() {
-  if (!ledger_.take_changed()) return;
-  auto image = std::make_shared<const LedgerImage>(ledger_.image());
-  image_at_ = now_();
+  auto image = new_image();
+  if (!image) return;
   const std::lock_guard lock(mutex_);
   state_.ledger.image = std::move(image);
+}
+
+// Null: there is nothing new.
+std::shared_ptr<const LedgerImage> DeviceSampler::new_image() {
+  const BootTime now = now_();
+  // A quiet counter's time moves on too: a restart must not take the quiet for a gap.
+  if (!ledger_.take_changed() && seconds(now, image_at_) < kQuietSeconds) return nullptr;
+  image_at_ = now;
+  return std::make_shared<const LedgerImage>(ledger_.image());
 }
 
 // Null: none is due.
@@ -203,12 +211,7 @@ void DeviceSampler::collect(Slot& slot, std::size_t index) {
   if (sets_ && reading.firmware_commands > 0) sets_->commands_took(seconds(ended, began) / slot.commands);
   fit_intervals();
   budget_->spend(CommandBudget::Use::sampling, reading.firmware_commands, ended);
-  std::shared_ptr<const LedgerImage> image;
-  // A quiet counter's time moves on too: a restart must not take the quiet for a gap.
-  if (ledger_.take_changed() || seconds(ended, image_at_) >= kQuietSeconds) {
-    image = std::make_shared<const LedgerImage>(ledger_.image());
-    image_at_ = ended;
-  }
+  auto image = new_image();
   log_trouble(slot, done ? reading.trouble : done.error().what, done ? reading.troubles : 1);
 
   const std::lock_guard lock(mutex_);

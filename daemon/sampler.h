@@ -83,6 +83,7 @@ class DeviceSampler {
   bool drive_sets();
   void give_sets_back();
   void keep_ledger();
+  std::shared_ptr<const LedgerImage> new_image();
   void wake();
   void log_trouble(Slot& slot, const std::string& trouble, std::size_t troubles);
 

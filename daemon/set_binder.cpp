@@ -61,10 +61,12 @@ Result<> SetBinder::bind(Books& books, const CountableQp& qp, SetKey set) {
   return {};
 }
 
+// ENOENT: no such queue pair or set; EINVAL: it is in another, or in none (core/counters.c rdma_counter_unbind_qpn).
+bool SetBinder::not_bound(const Error& error) { return error.sys_errno == ENOENT || error.sys_errno == EINVAL; }
+
 Result<> SetBinder::unbind(Books& books, Qpn qpn, SetKey set) {
   const auto done = call(books, "unbind", 1, [&] { return netlink_->unbind(set.port, qpn, set.id); });
-  const bool nothing_there = !done && (done.error().sys_errno == ENOENT || done.error().sys_errno == EINVAL);
-  if (!done && !nothing_there) return done;
+  if (!done && !not_bound(done.error())) return done;
   books.ledger.sets().leave(set, qpn);
   std::erase_if(bound_, [&](const auto& entry) { return entry.second.set == set && entry.second.qpn == qpn; });
   return done;

@@ -35,7 +35,8 @@ class SetBinder {
   // A new set with this queue pair as its first member, credited to `who`.
   Result<SetKey> bind_new(Books& books, const CountableQp& qp, const TenantKey& who, bool focus);
   Result<> bind(Books& books, const CountableQp& qp, SetKey set);
-  // Of what is not bound any more it says ENOENT or EINVAL.
+  // An error also where there was nothing to unbind, which not_bound() tells.
+  static bool not_bound(const Error& error);
   Result<> unbind(Books& books, Qpn qpn, SetKey set);
 
   // A number may have gone to another queue pair while it was bound: what is not the one that was meant is unbound again.

@@ -7,7 +7,6 @@
 namespace qpscope {
 namespace {
 
-constexpr double kFastest = 370e6;     // messages/s of the fastest NIC known (ConnectX-7 data sheet: 330 to 370 million)
 constexpr double kSmallestPacket = 64;  // bytes
 // The kernel may serve a value from its cache (hw_counters/lifespan, 10 ms by default): two samples can be further apart than
 // the two reads.
@@ -48,7 +47,7 @@ std::optional<double> CounterLedger::rate(const CounterKeyView& key) const {
 
 double CounterLedger::most_events(std::string_view port, BootTime from, BootTime to) const {
   const auto line = line_rate(port);
-  const double rate = line ? std::min(kFastest, *line / kSmallestPacket) : kFastest;
+  const double rate = line ? std::min(kFastestNic, *line / kSmallestPacket) : kFastestNic;
   return rate * (std::max(0.0, seconds(to, from)) + kCacheSeconds);
 }
 

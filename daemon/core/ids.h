@@ -33,6 +33,7 @@ struct Gid {
 // Nanoseconds of CLOCK_BOOTTIME: every stamp inside qpscope. Wall clock only where something is printed.
 using BootTime = Id<struct BootTimeTag, std::uint64_t>;
 
+constexpr BootTime after(BootTime time, double seconds) { return {time.value + static_cast<std::uint64_t>(seconds * 1e9)}; }
 constexpr double seconds(BootTime later, BootTime earlier) {
   return static_cast<double>(static_cast<std::int64_t>(later.value - earlier.value)) / 1e9;
 }

@@ -7,7 +7,6 @@ namespace qpscope {
 namespace {
 
 constexpr std::uint64_t kRange32 = std::uint64_t{1} << 32;
-constexpr double kFastest = 370e6;  // messages/s, as in counter_ledger.cpp
 const std::string kSource = "hw_counters";
 
 std::uint64_t value_of(const CounterValues& values, std::size_t hint, const std::string& name) {
@@ -20,7 +19,7 @@ std::uint64_t value_of(const CounterValues& values, std::size_t hint, const std:
 std::optional<std::uint64_t> rise(std::uint64_t from, std::uint64_t to, CounterKind kind, double elapsed) {
   if (kind.bits != 32) return to >= from ? std::optional(to - from) : std::nullopt;
   const std::uint64_t step = (to - from) % kRange32;
-  if (step < kRange32 / 2 || static_cast<double>(step) <= kFastest * elapsed) return step;
+  if (step < kRange32 / 2 || static_cast<double>(step) <= kFastestNic * elapsed) return step;
   return std::nullopt;
 }
 
@@ -109,9 +108,9 @@ void SetBook::take(CounterSet& set, const CounterValues& values, BootTime now, T
   }
 }
 
-bool SetBook::plausible(const CounterSet& set, const CounterValues& values, const Counts& counts) {
+bool SetBook::plausible(const CounterSet& set, const CounterValues& values) const {
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto kind = counts ? counts(values[i].first) : std::nullopt;
+    const auto kind = this->kind(values[i].first);
     if (kind && !rise(value_of(set.last, i, values[i].first), values[i].second, *kind, 0)) return false;
   }
   return true;
@@ -150,7 +149,7 @@ void SetBook::read(PortNum port, std::span<const Row> rows, bool complete, BootT
     for (const auto& [name, value] : row.counters) names.push_back(name);
     const auto found = sets_.find(key);
     // One that an earlier run knew by this id, and that is not it any more: as one that nobody knows.
-    const bool other = found != sets_.end() && !found->second.seen && (row.automatic || !plausible(found->second, row.counters, counts_));
+    const bool other = found != sets_.end() && !found->second.seen && (row.automatic || !plausible(found->second, row.counters));
     if (other) {
       sets_.erase(found);
       ++missed_;

@@ -140,7 +140,7 @@ class SetBook {
   void adopt(SetKey key, const Row& row, BootTime to, TenantLedger& ledger, const WhoseQp& whose);
   void take(CounterSet& set, const CounterValues& values, BootTime now, TenantLedger& ledger) const;
   void retire(CounterSet set, BootTime since);
-  static bool plausible(const CounterSet& set, const CounterValues& values, const Counts& counts);
+  bool plausible(const CounterSet& set, const CounterValues& values) const;
   static void remember_members(CounterSet& set, const std::vector<Qpn>& members);
 
   Counts counts_;
