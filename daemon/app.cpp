@@ -27,17 +27,6 @@ constexpr double kNetlinkSeconds = 10;     // the same where netlink does not ev
 
 std::string count_of(std::size_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
-// SIGTERM or SIGINT if one came before `until`, else 0.
-int wait_for_signal(BootTime until) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  const std::uint64_t now = boot_now().value, pause = until.value > now ? until.value - now : 0;
-  const timespec wait{.tv_sec = static_cast<time_t>(pause / 1'000'000'000), .tv_nsec = static_cast<long>(pause % 1'000'000'000)};
-  return std::max(0, sigtimedwait(&signals, nullptr, &wait));
-}
-
 }  // namespace
 
 App::App(Config config, Sysroot root)
@@ -45,6 +34,7 @@ App::App(Config config, Sysroot root)
       root_(std::move(root)),
       host_{.root = root_, .live = root_.live(), .netlink = root_.live() ? &device_netlink : nullptr, .queue_pairs = nullptr, .ownership = nullptr},
       budgets_(host_, static_cast<double>(config_.budget.firmware_commands_per_second)),
+      watch_(root_.live()),
       devices_(host_, config_, budgets_),
       tracker_(host_, config_, budgets_),
       pages_(store_, {.qp_limit = config_.exporters.prometheus.qp_limit,
@@ -75,7 +65,7 @@ Result<> App::run() {
   BootTime due = boot_now();
   const BootTime began = due;
   while (true) {
-    devices_.scan(Devices::Start::yes);
+    look();
     const bool seeded = tracker_.seeded();  // before the question who owns the seeds
     const bool settled = ready_ || (devices_.sampled() && seeded && tracker_.attributed()) || seconds(boot_now(), began) > kFirstSampleSeconds;
     publish();
@@ -93,12 +83,24 @@ Result<> App::run() {
     }
     // On the grid while all is well, never twice in a row after a stall; until ready, look often.
     due.value = ready_ ? std::max(due.value + step, boot_now().value + step / 4) : boot_now().value + kStartPollNs;
-    if (const int signal = wait_for_signal(due)) {
-      log::info(std::string("stopping on ") + (signal == SIGTERM ? "SIGTERM" : "SIGINT"));
-      stop();
-      return {};
+    while (boot_now() < due) {
+      const DeviceWatch::Woken woken = watch_.wait(due);
+      if (woken.signal) {
+        log::info(std::string("stopping on ") + (woken.signal == SIGTERM ? "SIGTERM" : "SIGINT"));
+        stop();
+        return {};
+      }
+      if (!woken.news) continue;
+      for (const std::string& device : woken.netdevs) devices_.look_again(device);
+      look();
+      publish();
     }
   }
+}
+
+void App::look() {
+  devices_.scan(Devices::Start::yes);
+  watch_.devices(devices_.size());
 }
 
 // Without it the daemon is none the poorer for Prometheus.
@@ -125,6 +127,7 @@ void App::publish() {
     self.events = events->counts();
   }
   std::ranges::move(self_samples(self), std::back_inserter(own));
+  std::ranges::move(watch_.samples(), std::back_inserter(own));
   carry(own);
   // Before anybody sees the totals: what was shown once is never taken back.
   if (state_) self.state_saved = save();

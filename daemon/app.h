@@ -12,6 +12,7 @@
 #include "collectors/host/host.h"
 #include "config/config.h"
 #include "core/carried_totals.h"
+#include "device_watch.h"
 #include "devices.h"
 #include "error_watch.h"
 #include "exporters/http.h"
@@ -36,6 +37,7 @@ class App {
 
  private:
   void open_api_socket();
+  void look();
   void publish();
   void carry(SampleList& own);
   bool save();
@@ -49,6 +51,7 @@ class App {
   Host host_;
   std::optional<StateFile> state_;  // where the root has a /run
   Budgets budgets_;
+  DeviceWatch watch_;
   Devices devices_;
   QpTracker tracker_;
   ErrorWatch error_watch_{[this](const std::string& tenant, const std::string& workload) { return tracker_.tenant(tenant, workload); }};

@@ -36,8 +36,10 @@ void Devices::scan(Start start) {
   absence_logged_ = names->empty();
 
   std::unique_lock lock(mutex_);
+  // One that was registered anew is another, whatever its name: what is open belongs to the old one. Where it cannot be told now, it is the same.
   const auto gone = std::stable_partition(samplers_.begin(), samplers_.end(), [&](const auto& sampler) {
-    return std::ranges::find(*names, sampler->device()) != names->end();
+    if (std::ranges::find(*names, sampler->device()) == names->end()) return false;
+    return host_.root.identity(device_path(sampler->device())).value_or(sampler->identity()) == sampler->identity();
   });
   for (auto it = gone; it != samplers_.end(); ++it) {
     log::info("device " + safe_text((*it)->device()) + " is gone");
@@ -69,6 +71,7 @@ void Devices::expect(const std::vector<std::string>& names) {
 
 void Devices::add(const std::string& name, const std::vector<std::string>& present, Start start) {
   log::info("device " + safe_text(name) + " found");
+  const std::uint64_t identity = host_.root.identity(device_path(name)).value_or(0);  // first: if it is replaced meanwhile, the next scan sees it
   DeviceLedger device{.name = name, .guid = {}, .image = nullptr};
   // The kernel's own copy: a read that asks no hardware.
   const auto guid = host_.root.read_text(device_path(name) + "/node_guid");
@@ -80,7 +83,7 @@ void Devices::add(const std::string& name, const std::vector<std::string>& prese
     if (same_name != absent_.end()) device.guid = same_name->guid;
   }
   device.image = take_image(absent_, name, device.guid, [&](const std::string& other) { return std::ranges::find(present, other) != present.end(); });
-  auto sampler = std::make_unique<DeviceSampler>(host_, std::move(device), config_, budgets_, boot_now);
+  auto sampler = std::make_unique<DeviceSampler>(host_, std::move(device), config_, budgets_, boot_now, identity);
   if (start == Start::yes) sampler->start();
   const std::lock_guard lock(mutex_);
   samplers_.push_back(std::move(sampler));
@@ -96,6 +99,11 @@ void Devices::retire(std::unique_ptr<DeviceSampler> sampler) {
     absent_.push_back(std::move(ledger));
   }
   retired_.push_back(std::move(sampler));
+}
+
+void Devices::look_again(const std::string& device) {
+  const auto sampler = std::ranges::find(samplers_, device, [](const auto& one) { return one->device(); });
+  if (sampler != samplers_.end()) (*sampler)->look_again();
 }
 
 void Devices::pass() {

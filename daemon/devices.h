@@ -31,6 +31,8 @@ class Devices {
   enum class Start : bool { no, yes };
   // Follows the devices that come and go: one readdir, which never asks hardware. Start::no makes samplers without threads.
   void scan(Start start);
+  // The slow collectors of this device, if it is watched, run at once: what a port is has changed.
+  void look_again(const std::string& device);
   // One full pass of every device on the calling thread; after scan(Start::no).
   void pass();
   // Asks all threads to end. Names of devices whose thread is stuck in the kernel after `wait_seconds`.

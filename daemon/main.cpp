@@ -17,6 +17,7 @@
 #include "core/log.h"
 #include "core/tenant_map.h"
 #include "core/text.h"
+#include "device_watch.h"
 #include "exporters/metrics_doc.h"
 #include "exporters/owner_json.h"
 #include "exporters/pages.h"
@@ -70,7 +71,7 @@ void block_signals() {
 
 std::string metrics_reference() {
   std::vector<MetricList> rooms = collector_metrics();
-  rooms.insert(rooms.end(), {qp_series_metrics(), series_limit_metrics(), page_metrics(), self_metrics(), counter_set_metrics()});
+  rooms.insert(rooms.end(), {qp_series_metrics(), series_limit_metrics(), page_metrics(), self_metrics(), device_watch_metrics(), counter_set_metrics()});
   return metrics_markdown(std::move(rooms));
 }
 

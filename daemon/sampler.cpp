@@ -21,8 +21,8 @@ constexpr double kYoungSeconds = 10;  // ports and counters are registered soon 
 
 }  // namespace
 
-DeviceSampler::DeviceSampler(const Host& host, DeviceLedger device, const Config& config, Budgets& budgets, ClockFn now)
-    : host_(host), device_(device.name), config_(config.sampling), budgets_(budgets), now_(std::move(now)), saved_(device.image) {
+DeviceSampler::DeviceSampler(const Host& host, DeviceLedger device, const Config& config, Budgets& budgets, ClockFn now, std::uint64_t identity)
+    : host_(host), device_(device.name), identity_(identity), config_(config.sampling), budgets_(budgets), now_(std::move(now)), saved_(device.image) {
   if (host.netlink && host.queue_pairs) sets_ = std::make_unique<CounterSets>(host, device_, config.counters, now_);
   if (device.image) ledger_ = CounterLedger(*device.image);
   state_.ledger = std::move(device);
@@ -57,6 +57,12 @@ void DeviceSampler::request_stop() {
 void DeviceSampler::wake() {
   const std::lock_guard lock(mutex_);
   news_ = true;
+  wake_.notify_all();
+}
+
+void DeviceSampler::look_again() {
+  const std::lock_guard lock(mutex_);
+  news_ = look_again_ = true;
   wake_.notify_all();
 }
 
@@ -120,6 +126,10 @@ void DeviceSampler::run() {
     const auto pause = std::chrono::nanoseconds(next.value > now.value && !more ? next.value - now.value : 0);
     wake_.wait_for(lock, pause, [this] { return stop_ || news_; });
     news_ = false;
+    if (std::exchange(look_again_, false)) {
+      for (Slot& slot : slots_) slot.due = slot.row->clock == Clock::slow ? now_() : slot.due;
+      shape_due = {};
+    }
     if (stop_) {
       lock.unlock();
       give_sets_back();

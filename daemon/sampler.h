@@ -43,8 +43,8 @@ class DeviceSampler {
     SampleList sets;            // of CounterSets
   };
 
-  // Totals go on from the device's image, if it has one.
-  DeviceSampler(const Host& host, DeviceLedger device, const Config& config, Budgets& budgets, ClockFn now);
+  // Totals go on from the device's image, if it has one. `identity`: Sysroot::identity of its folder.
+  DeviceSampler(const Host& host, DeviceLedger device, const Config& config, Budgets& budgets, ClockFn now, std::uint64_t identity = 0);
   ~DeviceSampler();  // joins
 
   void start();
@@ -57,12 +57,15 @@ class DeviceSampler {
   // One full pass of every collector on the calling thread, for --once. Never together with start().
   void pass();
 
+  // What is on the slow clock is due now. Any thread.
+  void look_again();
   // This image of the ledger is in the state file now.
   void saved(std::shared_ptr<const LedgerImage> image);
   // CounterSets::focus_on.
   Result<> focus_on(Qpn qpn, double seconds);
 
   const std::string& device() const { return device_; }
+  std::uint64_t identity() const { return identity_; }
   State state() const;
 
  private:
@@ -89,6 +92,7 @@ class DeviceSampler {
 
   const Host& host_;
   const std::string device_;
+  const std::uint64_t identity_;
   const SamplingConfig config_;
   std::unique_ptr<CounterSets> sets_;  // null: without netlink or queue pairs
   Budgets& budgets_;
@@ -104,7 +108,7 @@ class DeviceSampler {
   std::condition_variable wake_;
   State state_;
   std::shared_ptr<const LedgerImage> saved_;
-  bool stop_ = false, news_ = false;
+  bool stop_ = false, news_ = false, look_again_ = false;
   bool finished_ = true;
   std::atomic<bool> giving_back_ = false;
   std::thread thread_;

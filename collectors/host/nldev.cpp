@@ -196,6 +196,8 @@ Result<std::uint32_t> Nldev::driver_id(DeviceIndex device) {
                  at("GET_CHARDEV", device), nldev::parse_driver_id);
 }
 
+Result<bool> Nldev::monitors_devices() { return ask_one(RDMA_NLDEV_CMD_SYS_GET, {}, "RDMA netlink SYS_GET", nldev::parse_monitor_mode); }
+
 Result<std::uint32_t> Nldev::queue_pair_count(DeviceIndex device) {
   return ask_one(RDMA_NLDEV_CMD_RES_GET, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}}, at("RES_GET", device), nldev::parse_queue_pair_count);
 }

@@ -135,6 +135,9 @@ class Nldev {
   // loaded: asking would load it (core/device.c ib_get_client_nl_info).
   Result<std::uint32_t> driver_id(DeviceIndex device);
 
+  // No firmware. Whether devices that come and go are told on the notification group (6.12; device_news.h).
+  Result<bool> monitors_devices();
+
   // No firmware. Queue pairs that netlink tracks, the driver's own ones left out, kernel ones included.
   Result<std::uint32_t> queue_pair_count(DeviceIndex device);
 

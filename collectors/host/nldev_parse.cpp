@@ -13,8 +13,14 @@
 #include <string>
 #include <string_view>
 
+#include "collectors/host/device_news.h"
+
 namespace qpscope::nldev {
 namespace {
+
+// include/uapi/rdma/rdma_netlink.h of 6.12 and 7.2, newer than the header we are built with.
+constexpr unsigned kEventType = 102, kMonitorMode = 103;  // RDMA_NLDEV_ATTR_EVENT_TYPE, RDMA_NLDEV_SYS_ATTR_MONITOR_MODE
+constexpr std::string_view kEvents[] = {"register", "unregister", "netdev_attach", "netdev_detach", "rename", "netdev_rename"};  // enum rdma_nl_notify_event_type
 
 std::unexpected<Error> bad(std::string what) { return fail(ErrorCode::parse, "RDMA netlink: " + std::move(what)); }
 
@@ -208,6 +214,15 @@ Result<std::uint32_t> parse_driver_id(Bytes attributes) {
   return *id;
 }
 
+Result<bool> parse_monitor_mode(Bytes attributes) {
+  std::uint8_t mode = 0;
+  const auto result = for_each_attribute(attributes, [&](unsigned type, Bytes value) -> Result<> {
+    return type == kMonitorMode ? take(value, "MONITOR_MODE", mode) : Result<>{};
+  });
+  if (!result) return std::unexpected(result.error());
+  return mode != 0;
+}
+
 Result<std::uint32_t> parse_queue_pair_count(Bytes attributes) {
   std::optional<std::uint64_t> count;
   const auto entry = [&](unsigned type, Bytes value) -> Result<> {
@@ -378,3 +393,22 @@ Result<Progress> AnswerReader::feed(Bytes datagram, const std::function<Result<>
 }
 
 }  // namespace qpscope::nldev
+
+namespace qpscope::device_news {
+
+Result<DeviceNews> parse_monitor(std::span<const std::byte> attributes) {
+  using namespace nldev;
+  DeviceNews news;
+  std::optional<std::uint8_t> event;
+  const auto result = for_each_attribute(attributes, [&](unsigned type, Bytes value) -> Result<> {
+    if (type == kEventType) return take(value, "EVENT_TYPE", event);
+    if (type == RDMA_NLDEV_ATTR_DEV_NAME) news.device = text(value);
+    return {};
+  });
+  if (!result) return std::unexpected(result.error());
+  if (!event) return bad("a notification without an event");
+  news.event = *event < std::size(kEvents) ? kEvents[*event] : "other";
+  return news;
+}
+
+}  // namespace qpscope::device_news

@@ -27,6 +27,7 @@ Result<NlCounters> parse_counters(Bytes attributes);             // STAT_GET
 Result<NlCounterMode> parse_counter_mode(Bytes attributes);      // STAT_GET of the mode
 Result<NlCounterSet> parse_counter_set(Bytes attributes);        // STAT_GET of one set, or one entry of a dump
 Result<CounterSetId> parse_counter_set_id(Bytes attributes);     // STAT_SET
+Result<bool> parse_monitor_mode(Bytes attributes);               // SYS_GET
 
 // One message of a RES_QP_GET dump; appends to `rows`. An entry that cannot be read is left out: the first such error
 // is returned once the others are taken. ErrorCode::limit: rows.size() would pass `most`.

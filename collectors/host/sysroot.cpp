@@ -184,6 +184,14 @@ Result<std::string> Sysroot::real_path(const std::string& path) const {
   return target.substr(below.size() - 1);
 }
 
+Result<std::uint64_t> Sysroot::identity(const std::string& path) const {
+  auto fd = open_file(path, O_PATH);
+  if (!fd) return std::unexpected(std::move(fd.error()));
+  struct stat info {};
+  if (::fstat(fd->get(), &info) != 0) return std::unexpected(io_error(full(path), errno));
+  return info.st_ino;
+}
+
 Result<Sysroot> Sysroot::folder(const std::string& path) const {
   auto fd = open_file(path, O_RDONLY | O_DIRECTORY);
   if (!fd) return std::unexpected(std::move(fd.error()));

@@ -41,6 +41,8 @@ class Sysroot {
   bool exists(const std::string& path) const;
   // The path with all links resolved, as seen from the root, "/" first. Needs /proc of the running system.
   Result<std::string> real_path(const std::string& path) const;
+  // Which of all that ever bore this name it is: of sysfs no number comes again (kernfs_node id, 64 bits), elsewhere an inode number may.
+  Result<std::uint64_t> identity(const std::string& path) const;
   // The folder as a root of its own. Kept open it stays the same folder, also when its path comes to name another one:
   // that is how /proc/<tid> is read without mixing two tasks.
   Result<Sysroot> folder(const std::string& path) const;

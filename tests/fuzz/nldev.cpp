@@ -2,6 +2,7 @@
 // The bytes of RDMA netlink: attributes of every message that is asked for, and whole datagrams. The first byte says which.
 #include <memory>
 
+#include "collectors/host/device_news.h"
 #include "collectors/host/nldev_parse.h"
 #include "fuzz/fuzz.h"
 
@@ -39,6 +40,17 @@ void attributes(Bytes bytes) {
   }
   if (const auto count = parse_queue_pair_count(bytes); !count) bad(count.error());
   if (const auto id = parse_driver_id(bytes); !id) bad(id.error());
+  if (const auto mode = parse_monitor_mode(bytes); !mode) bad(mode.error());
+  if (const auto news = device_news::parse_monitor(bytes)) {
+    plain(news->device);
+    check(!news->event.empty(), "news are of an event");
+  } else {
+    bad(news.error());
+  }
+  if (const auto news = device_news::parse_uevent({reinterpret_cast<const char*>(bytes.data()), bytes.size()})) {
+    plain(news->device);
+    check(!news->event.empty(), "news are of an event");
+  }
 
   constexpr std::size_t kMost = 4;
   std::vector<QpRow> rows(1);

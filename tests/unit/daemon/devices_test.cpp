@@ -33,6 +33,23 @@ TEST_CASE("devices come and go; patterns say which are watched", "[daemon.device
   CHECK(devices.size() == 1);
 }
 
+TEST_CASE("a device that was registered anew under its name is read anew", "[daemon.devices]") {
+  Site site;
+  add_device(site.tree);
+  Config config;
+  Devices devices(site.host, config, site.budgets);
+  devices.scan(Devices::Start::no);
+  devices.pass();
+  REQUIRE(output(devices.states()[0].second, "port_state").tried);
+  devices.scan(Devices::Start::no);
+  CHECK(output(devices.states()[0].second, "port_state").tried);  // the same
+  std::filesystem::rename(site.tree.at(kDevice), site.tree.at("old"));  // so that its inode is not free
+  add_device(site.tree);
+  devices.scan(Devices::Start::no);
+  REQUIRE(devices.size() == 1);
+  CHECK_FALSE(output(devices.states()[0].second, "port_state").tried);
+}
+
 TEST_CASE("old is not now: stale samples are left out of the snapshot", "[daemon.devices]") {
   Site site;
   add_device(site.tree);
