@@ -92,12 +92,6 @@ HwCounterKind hw_counter_kind(std::string_view driver, std::string_view counter)
   return row == std::end(kHwRows) ? HwCounterKind{kWide} : row->is;
 }
 
-bool counts_in_sets(std::string_view driver, std::string_view counter) {
-  if (driver != "mlx5_core") return false;
-  constexpr std::string_view kOptional[] = {"cc_rx_ce_pkts", "cc_rx_cnp_pkts", "cc_tx_cnp_pkts", "rdma_rx_bytes", "rdma_rx_packets", "rdma_tx_bytes", "rdma_tx_packets"};
-  return hw_counter_kind(driver, counter).kind == kWraps32 || std::ranges::find(kOptional, counter) != std::end(kOptional);
-}
-
 CounterKind port_counter_kind(std::string_view counter, bool extended) {
   for (const auto& row : kPortRows) {
     if (row.counter == counter) return extended && !row.when_extended ? kWide : saturating(row.bits);

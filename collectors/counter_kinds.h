@@ -15,10 +15,6 @@ struct HwCounterKind {
 };
 HwCounterKind hw_counter_kind(std::string_view driver, std::string_view counter);
 
-// Whether a counter set of queue pairs counts this, or only lists it as 0 (mlx5_ib_counter_update_stats asks Q counters alone; of the
-// optional ones a set has its own from 6.15).
-bool counts_in_sets(std::string_view driver, std::string_view counter);
-
 // `extended`: the card has the 64-bit counters of bytes and packets.
 CounterKind port_counter_kind(std::string_view counter, bool extended);
 

@@ -11,10 +11,10 @@
 #include <optional>
 
 #include "collectors/counter_folder.h"
-#include "collectors/counter_kinds.h"
 #include "collectors/driver.h"
 #include "collectors/read_sets.h"
 #include "collectors/registry.h"
+#include "collectors/set_counters.h"
 #include "collectors/tenant_counters.h"
 #include "collectors/vocabulary.h"
 #include "core/back_off.h"
@@ -48,9 +48,7 @@ class QpStatistics : public Collector {
       for (std::string& name : port_numbers(host_, device_).value_or(std::vector<std::string>())) ports_.push_back({.name = std::move(name), .back_off = {}});
     }
     // The ledger may be another's copy by now.
-    out.ledger.sets().counts([driver = *driver_](std::string_view counter) {
-      return counts_in_sets(driver, counter) ? std::optional(hw_counter_kind(driver, counter).kind) : std::nullopt;
-    });
+    out.ledger.sets().counts([driver = *driver_](std::string_view counter) { return part_in_sets(driver, counter); });
     out.ledger.tenants().expire(out.now());
     for (Port& port : ports_) {
       // Sets that were not read now have counted what the port's totals may have already.

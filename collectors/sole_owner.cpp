@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "collectors/counter_folder.h"
-#include "collectors/counter_kinds.h"
+#include "collectors/set_counters.h"
 #include "collectors/vocabulary.h"
 
 namespace qpscope {
@@ -27,7 +27,7 @@ void SoleOwner::follow(Reading& out, std::string_view driver, const std::string&
   out.ledger.each(port, [&](const CounterKeyView& key, std::uint64_t total) {
     PortCounter counter{std::string(key.source), std::string(key.name)};
     if (key.source != source_ || !counter_meaning(driver, counter)) return;
-    if (sets && counts_in_sets(driver, key.name)) return out.ledger.tenants().mark(port, counter, {total, now.began});
+    if (sets && counted_in_sets(driver, book, number, counter)) return out.ledger.tenants().mark(port, counter, {total, now.began});
     // One that could not be read now has its next step from before this reading.
     const auto last = out.ledger.last(key);
     if (last && last->at >= now.began) now.totals.emplace(std::move(counter), total);

@@ -356,7 +356,7 @@ void CounterSets::follow_activity(const SetBook& book) {
     for (const CounterSet* set : own(book, number)) {
       std::uint64_t sum = 0, errors = 0;
       for (const auto& [name, value] : set->last) {
-        if (!book.kind(name)) continue;
+        if (!book.part(name)) continue;
         sum += value;
         const CounterMeaning* meaning = hw_counter_meaning(driver_.value_or(""), name);
         if (meaning && is_trouble(*meaning)) errors += value;

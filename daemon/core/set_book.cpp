@@ -7,8 +7,6 @@ namespace qpscope {
 namespace {
 
 constexpr std::uint64_t kRange32 = std::uint64_t{1} << 32;
-const std::string kSource = "hw_counters";
-
 std::uint64_t value_of(const CounterValues& values, std::size_t hint, const std::string& name) {
   if (hint < values.size() && values[hint].first == name) return values[hint].second;
   const auto found = std::ranges::find(values, name, &CounterValues::value_type::first);
@@ -100,18 +98,19 @@ void SetBook::take(CounterSet& set, const CounterValues& values, BootTime now, T
   const std::string port = std::to_string(set.key.port.value);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto& [name, value] = values[i];
-    const auto kind = this->kind(name);
-    if (!kind) continue;
-    const std::uint64_t step = rise(value_of(set.last, i, name), value, *kind, elapsed).value_or(0);
-    if (set.who) ledger.credit(port, *set.who, CreditMethod::set, {kSource, name}, step, now);
+    const auto part = this->part(name);
+    if (!part) continue;
+    const std::uint64_t before = value_of(set.last, i, name), step = rise(before, value, part->kind, elapsed).value_or(0);
+    // Of what is more than one to one the port's: by where the steps end, so that no rest is lost between two.
+    if (set.who) ledger.credit(port, *set.who, CreditMethod::set, part->of, (before % part->per + step) / part->per, now);
     if (set.only) set.only_totals[name] += step;
   }
 }
 
 bool SetBook::plausible(const CounterSet& set, const CounterValues& values) const {
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto kind = this->kind(values[i].first);
-    if (kind && !rise(value_of(set.last, i, values[i].first), values[i].second, *kind, 0)) return false;
+    const auto part = this->part(values[i].first);
+    if (part && !rise(value_of(set.last, i, values[i].first), values[i].second, part->kind, 0)) return false;
   }
   return true;
 }
@@ -130,7 +129,7 @@ void SetBook::adopt(SetKey key, const Row& row, BootTime to, TenantLedger& ledge
     take(set, row.counters, to, ledger);
   } else if (set.only) {
     for (const auto& [name, value] : row.counters) {
-      if (kind(name)) set.only_totals[name] = value;
+      if (part(name)) set.only_totals[name] = value;
     }
   }
   set.last = row.counters;
@@ -243,6 +242,14 @@ void SetBook::releases_lost() {
 
 void SetBook::tick(BootTime now) {
   missed_ += std::erase_if(gone_, [&](const Gone& gone) { return seconds(now, gone.since) > kReleaseSeconds; });
+}
+
+bool SetBook::counts(PortNum port, const PortCounter& counter) const {
+  const auto found = ports_.find(port);
+  return found != ports_.end() && std::ranges::any_of(found->second.names, [&](const std::string& name) {
+           const auto part = this->part(name);
+           return part && part->of == counter;
+         });
 }
 
 bool SetBook::known(PortNum port) const {

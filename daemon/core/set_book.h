@@ -80,8 +80,13 @@ class SetBook {
   static constexpr std::size_t kMost = 1024;    // sets of a device, and as many that are gone; a function of mlx5 has at most 255
   static constexpr double kReleaseSeconds = 5;  // how long the last word of a set that is gone is waited for
 
-  // How wide what a set counts by this name is; nullopt: it is listed and never counts (mlx5: CNP, ECN).
-  using Counts = std::function<std::optional<CounterKind>(std::string_view counter)>;
+  // What a set counts by this name, and which counter of the port it is a part of; nullopt: it is listed and never counts (mlx5: CNP, ECN).
+  struct Part {
+    CounterKind kind;
+    PortCounter of;
+    std::uint64_t per = 1;  // so many of the set's are one of the port's
+  };
+  using Counts = std::function<std::optional<Part>(std::string_view counter)>;
   // The tenant of a queue pair; nullopt: nobody knows, or there is none.
   using WhoseQp = std::function<std::optional<TenantKey>(PortNum port, Qpn qpn)>;
 
@@ -122,7 +127,9 @@ class SetBook {
   const CounterSet* find(SetKey key) const;
   std::vector<const CounterSet*> sets(PortNum port) const;
   std::size_t size() const { return sets_.size(); }
-  std::optional<CounterKind> kind(std::string_view counter) const { return counts_ ? counts_(counter) : std::nullopt; }
+  std::optional<Part> part(std::string_view counter) const { return counts_ ? counts_(counter) : std::nullopt; }
+  // Whether sets of the port, as last listed, count a part of this.
+  bool counts(PortNum port, const PortCounter& counter) const;
 
   std::uint64_t take_missed() { return std::exchange(missed_, 0); }  // sets whose last word was not heard, since this was asked last
   bool take_changed();  // there is something to save

@@ -85,8 +85,10 @@ void sim_card_reset(struct sim_card *card)
 		memset(card->ports[i].values, 0, sizeof(card->ports[i].values));
 		memset(card->ports[i].in_sets, 0, sizeof(card->ports[i].in_sets));
 	}
-	for (i = 0; i < ARRAY_SIZE(card->sets); i++)
+	for (i = 0; i < ARRAY_SIZE(card->sets); i++) {
 		memset(card->sets[i].q, 0, sizeof(card->sets[i].q));
+		memset(card->sets[i].optional, 0, sizeof(card->sets[i].optional));
+	}
 	sim_traffic_forget(card);
 	spin_unlock(&sim_lock);
 }

@@ -281,14 +281,14 @@ static int sets_show(struct seq_file *out, void *what)
 	spin_lock(&sim_lock);
 	sim_settle();
 	for (id = 1; id <= SIM_MAX_SETS; id++) {
-		const struct sim_set *set = &card->sets[id];
+		struct sim_set *set = &card->sets[id];
 
 		if (!set->used)
 			continue;
 		seq_printf(out, "%u %u %u", id, set->port, set->qps);
-		for (i = 0; i < SIM_NUM_Q; i++)
-			if (set->q[i])
-				seq_printf(out, " %s=%llu", sim_counter_names[i], set->q[i]);
+		for (i = 0; i < SIM_NUM_STATS; i++)
+			if (sim_in_sets(i) && *sim_set_value(set, i))
+				seq_printf(out, " %s=%llu", sim_counter_names[i], *sim_set_value(set, i));
 		seq_putc(out, '\n');
 	}
 	spin_unlock(&sim_lock);

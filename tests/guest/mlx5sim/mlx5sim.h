@@ -77,6 +77,7 @@ struct sim_set {
 	u32 port;
 	unsigned int qps;
 	u64 q[SIM_NUM_Q];
+	u64 optional[SIM_NUM_STATS - SIM_NUM_HW]; /* where sets have them */
 };
 
 struct sim_port {
@@ -208,6 +209,8 @@ int sim_qp_fail(struct sim_card *card, u32 qpn, bool silently);
 struct sim_qp *sim_qp_find(struct sim_card *card, u32 qpn);
 
 /* sets.c */
+bool sim_in_sets(unsigned int index);
+u64 *sim_set_value(struct sim_set *set, unsigned int index);
 extern const struct ib_device_ops sim_set_ops;
 
 /* traffic.c */

@@ -23,7 +23,8 @@
 
 /* Optional counters: off until switched on by netlink, never in sysfs. */
 #define SIM_OPTIONAL_COUNTERS(X) \
-	X(cc_rx_ce_pkts) X(cc_rx_cnp_pkts) X(cc_tx_cnp_pkts)
+	X(cc_rx_ce_pkts) X(cc_rx_cnp_pkts) X(cc_tx_cnp_pkts) \
+	X(rdma_tx_packets) X(rdma_tx_bytes) X(rdma_rx_packets) X(rdma_rx_bytes)
 
 /* PortCounters, X(name, width): those below 64 bits stay at their largest value. */
 #define SIM_PMA_COUNTERS(X) \

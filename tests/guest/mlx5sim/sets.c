@@ -1,6 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counter sets: rdma_counter's operations. A set holds Q counters only; the others are listed and stay 0, as in mlx5. */
+/*
+ * Counter sets: rdma_counter's operations. A set holds Q counters; the congestion counters are listed and stay 0, as in mlx5.
+ * Optional counters of a set, as mlx5 has them from 6.15: on wish, on any kernel.
+ */
 #include "mlx5sim.h"
+
+static bool set_optional;
+module_param(set_optional, bool, 0444);
+MODULE_PARM_DESC(set_optional, "counter sets have optional counters of their own, all of them on");
+
+/* Whether a set, where a QP is in one, counts this instead of the port. */
+bool sim_in_sets(unsigned int index)
+{
+	return index < SIM_NUM_Q || (set_optional && index >= SIM_NUM_HW && index < SIM_NUM_STATS);
+}
+
+u64 *sim_set_value(struct sim_set *set, unsigned int index)
+{
+	return index < SIM_NUM_Q ? &set->q[index] : &set->optional[index - SIM_NUM_HW];
+}
 
 static struct sim_set *set_of(struct rdma_counter *counter)
 {
@@ -9,7 +27,12 @@ static struct sim_set *set_of(struct rdma_counter *counter)
 
 static struct rdma_hw_stats *counter_alloc_stats(struct rdma_counter *counter)
 {
-	return sim_alloc_stats();
+	struct rdma_hw_stats *stats = sim_alloc_stats();
+	unsigned int i;
+
+	for (i = SIM_NUM_HW; stats && set_optional && i < SIM_NUM_STATS; i++)
+		clear_bit(i, stats->is_disabled);
+	return stats;
 }
 
 static int counter_update_stats(struct rdma_counter *counter)
@@ -21,8 +44,10 @@ static int counter_update_stats(struct rdma_counter *counter)
 		return err;
 	spin_lock(&sim_lock);
 	sim_settle();
-	for (i = 0; i < SIM_NUM_Q; i++)
-		counter->stats->value[i] = lower_32_bits(set_of(counter)->q[i]);
+	for (i = 0; i < SIM_NUM_STATS; i++)
+		if (sim_in_sets(i))
+			counter->stats->value[i] = i < SIM_NUM_Q ? lower_32_bits(set_of(counter)->q[i]) :
+								   *sim_set_value(set_of(counter), i);
 	spin_unlock(&sim_lock);
 	return 0;
 }

@@ -31,9 +31,10 @@ static void settle(struct sim_flow *flow)
 	flow->credited = total;
 	if (flow->index >= SIM_NUM_COUNTERS)
 		return;
-	if (flow->index < SIM_NUM_Q && flow->qp && flow->qp->set) {
-		flow->qp->set->q[flow->index] += step;
-		flow->port->in_sets[flow->index] += step;
+	if (sim_in_sets(flow->index) && flow->qp && flow->qp->set) {
+		*sim_set_value(flow->qp->set, flow->index) += step;
+		if (flow->index < SIM_NUM_Q)
+			flow->port->in_sets[flow->index] += step;
 		return;
 	}
 	flow->port->values[flow->index].base += step;

@@ -20,9 +20,10 @@ struct Fixture {
   TenantLedger ledger;
 
   explicit Fixture(const SetImage& image = {}) : book(image) {
-    book.counts([](std::string_view name) -> std::optional<CounterKind> {
+    book.counts([](std::string_view name) -> std::optional<SetBook::Part> {
       if (name == "cnp") return std::nullopt;
-      return name == "wide" ? kWide : kWraps32;
+      if (name == "bytes") return SetBook::Part{kWide, {"counters", "words"}, 4};
+      return SetBook::Part{name == "wide" ? kWide : kWraps32, {"hw_counters", std::string(name)}};
     });
   }
   static std::optional<TenantKey> whose(PortNum, Qpn qpn) {
@@ -54,6 +55,20 @@ struct Fixture {
 };
 
 }  // namespace
+
+TEST_CASE("what a set counts by another name and in another unit is a part of the port's counter", "[core.set_book]") {
+  Fixture f;
+  const auto row = [&](std::uint64_t bytes) { return SetBook::Row{.id = {1}, .members = {{100}}, .counters = {{"seq", 0}, {"bytes", bytes}}}; };
+  CHECK_FALSE(f.book.counts(kPort, {"counters", "words"}));
+  f.make(1, kA, {100}, 1, 1.1);
+  std::uint64_t bytes = 0;
+  for (int i = 0; i < 100; ++i) f.read({row(bytes += 3)}, 2 + i);
+  CHECK(f.total(kA, "words") == 75);  // and not 100 times nothing
+  CHECK(f.total(kA, "bytes") == 0);
+  CHECK(f.book.counts(kPort, {"counters", "words"}));
+  CHECK_FALSE(f.book.counts(kPort, {"hw_counters", "words"}));
+  CHECK_FALSE(f.book.counts({2}, {"counters", "words"}));
+}
 
 TEST_CASE("a set of ours is credited to its tenant, from 0 to its last word", "[core.set_book]") {
   Fixture f;
