@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # LIMIT: 200
+# KERNELS: 6.12
 # Queue pairs that hardware moves to ERR without any event, among 400 of two tenants: completion errors of the port point at them, and they are
 # found within seconds, named in the log, within the firmware budget. A false alarm costs one question of each queue pair.
 # shellcheck source=tests/guest/scenarios/lib.sh

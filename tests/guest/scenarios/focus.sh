@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # LIMIT: 300
+# KERNELS: 6.12
 # One queue pair in a counter set of its own, asked for (qpscope focus) and by suspicion (counters.qp_focus), on a look-alike device: its
 # series is what it counted since, exactly, no other has one, it goes back when its time is up, and its tenant misses nothing. Queue pairs
 # move when their pod gets its name late; all sets are given back while firmware commands are slow; a device that has no more sets shares

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # LIMIT: 180
+# KERNELS: 6.12
 # Optional counters that an operator switched on, on the look-alike: of a port they are shown by their names. Where counter sets have them too
 # (on a card from Linux 6.15 on), CNP, CE marks and RDMA bytes of each tenant are exact, nothing of the port's is credited twice, and
 # tenants and nobody together are the port.

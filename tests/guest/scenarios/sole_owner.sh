@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # LIMIT: 300
+# KERNELS: 6.12
 # A port's counters go to the tenant that has all of its queue pairs (method sole_owner), those that no counter set holds too: exactly what
 # was driven while a job was alone on a look-alike device, nothing of what came while two had queue pairs there, nobody had or no daemon ran.
 # On soft-RoCE with one job left, its traffic is that job's. The daemon killed in between: totals only grow.
