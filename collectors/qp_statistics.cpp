@@ -11,12 +11,11 @@
 #include <optional>
 
 #include "collectors/counter_folder.h"
-#include "collectors/counter_kinds.h"
 #include "collectors/driver.h"
 #include "collectors/read_sets.h"
 #include "collectors/registry.h"
 #include "collectors/tenant_counters.h"
-#include "collectors/vocabulary.h"
+#include "collectors/vocabulary/vocabulary.h"
 #include "core/back_off.h"
 
 namespace qpscope {
@@ -49,7 +48,7 @@ class QpStatistics : public Collector {
     }
     // The ledger may be another's copy by now.
     out.ledger.sets().counts([driver = *driver_](std::string_view counter) {
-      return counts_in_sets(driver, counter) ? std::optional(hw_counter_kind(driver, counter).kind) : std::nullopt;
+      return counts_in_sets(driver, counter) ? std::optional(hw_counter_shape(driver, counter).kind) : std::nullopt;
     });
     out.ledger.tenants().expire(out.now());
     for (Port& port : ports_) {

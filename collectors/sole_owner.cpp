@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "collectors/counter_folder.h"
-#include "collectors/counter_kinds.h"
-#include "collectors/vocabulary.h"
+#include "collectors/vocabulary/vocabulary.h"
 
 namespace qpscope {
 namespace {
