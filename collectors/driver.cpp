@@ -14,10 +14,13 @@
 namespace qpscope {
 namespace {
 
-// enum rdma_driver_id, for the drivers whose PCI driver, which is what the link names, has the same name.
+// enum rdma_driver_id (uapi/rdma/ib_user_ioctl_verbs.h): the PCI driver, which is what the link names, where each has one.
+constexpr std::string_view kIrdma = "irdma";  // stands on three: i40e, ice, idpf
 std::string_view name_of(std::uint32_t driver_id) {
-  constexpr std::pair<std::uint32_t, std::string_view> names[] = {{1, "mlx5_core"}, {2, "mlx4_core"}, {14, "rdma_rxe"}, {15, "hfi1"},
-                                                                  {17, "efa"},      {18, "siw"},      {19, "erdma"},    {20, "mana"}};
+  constexpr std::pair<std::uint32_t, std::string_view> names[] = {
+      {1, "mlx5_core"}, {2, "mlx4_core"},    {3, "cxgb3"}, {4, "cxgb4"}, {5, "ib_mthca"},      {6, "bnxt_en"},   {7, "be2net"}, {8, "iw_nes"},
+      {9, kIrdma},      {10, "vmw_pvrdma"}, {11, "qede"}, {12, "hns3"}, {13, "usnic_verbs"}, {14, "rdma_rxe"}, {15, "hfi1"},  {16, "ib_qib"},
+      {17, "efa"},      {18, "siw"},        {19, "erdma"}, {20, "mana"}, {21, "ionic"},       {22, "bng_en"}};
   const auto* found = std::ranges::find(names, driver_id, [](const auto& row) { return row.first; });
   return found == std::end(names) ? std::string_view() : found->second;
 }
@@ -37,9 +40,8 @@ std::string by_netlink(const std::string& device) {
 }  // namespace
 
 Result<std::string> driver_of(const Host& host, const std::string& device) {
-  if (host.live) {
-    if (std::string known = by_netlink(device); !known.empty()) return known;
-  }
+  const std::string told = host.live ? by_netlink(device) : std::string();
+  if (!told.empty() && told != kIrdma) return told;
   const std::string path = device_path(device);
   // Software devices first: over a real NIC some kernels give them that NIC as parent device.
   if (host.root.exists(path + "/parent")) return std::string("rdma_rxe");  // an attribute only rxe has (sw/rxe/rxe_verbs.c parent_show)
@@ -49,7 +51,7 @@ Result<std::string> driver_of(const Host& host, const std::string& device) {
   const auto type = host.root.read_text(path + "/node_type");
   if (!type && !absent(type.error())) return std::unexpected(type.error());
   if (type && trim(*type).starts_with("4:") && !host.root.exists(path + "/device")) return std::string("siw");
-  return std::string();
+  return told;
 }
 
 std::string netdev_of(const Host& host, const std::string& device, const std::string& port, const std::function<void(const Error&)>& failed) {
@@ -68,6 +70,10 @@ std::string netdev_of(const Host& host, const std::string& device, const std::st
 }
 
 bool has_firmware(std::string_view driver) { return driver != "rdma_rxe" && driver != "siw"; }
+
+bool is_made_up(std::string_view driver, std::string_view link_layer, double gigabits) {
+  return driver == "efa" || (link_layer == "Ethernet" && gigabits == 2.5);
+}
 
 FirmwareCost firmware_cost(std::string_view driver) {
   if (!has_firmware(driver)) return {};

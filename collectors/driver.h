@@ -22,6 +22,10 @@ std::string netdev_of(const Host& host, const std::string& device, const std::st
 // False for drivers in software. A driver that is not known may have one.
 bool has_firmware(std::string_view driver);
 
+// Whether a port's rate is not its line's. efa always shows 100 Gb/s (hw/efa/efa_verbs.c efa_query_port); an Ethernet port shows 2.5 Gb/s
+// where its netdev has 1 Gb/s or less, or does not tell its speed (core/verbs.c ib_get_eth_speed): soft-RoCE over a dummy, a virtual machine.
+bool is_made_up(std::string_view driver, std::string_view link_layer, double gigabits);
+
 // What reads of a device ask of its firmware, in commands.
 struct FirmwareCost {
   unsigned port_query = 0;     // state, phys_state, rate, lid: one query of the port each (core/sysfs.c)

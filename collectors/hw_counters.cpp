@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// hw_counters: a driver's own statistics, per port, per device, or both (efa, mana, hfi1; mlx5 in switchdev mode per device only). A
-// port's by one question to netlink, which asks the firmware for one pass and also tells the optional counters that are on.
+// hw_counters: a driver's own statistics, per port, per device, or both (efa, mana, hfi1, mlx4; mlx5 in switchdev mode per device, and of
+// representors per port). A port's by one question to netlink, which asks the firmware for one pass and also tells the optional counters
+// that are on. What only the device counts feeds the canonical families with an empty port: where a port counts it too, that is the truth.
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "collectors/counter_folder.h"
-#include "collectors/counter_kinds.h"
 #include "collectors/driver.h"
+#include "collectors/known_counters.h"
 #include "collectors/netlink_first.h"
+#include "collectors/port_netdevs.h"
 #include "collectors/registry.h"
+#include "collectors/representor.h"
 #include "collectors/set_cost.h"
 #include "collectors/sole_owner.h"
 #include "collectors/utilization.h"
-#include "collectors/vocabulary.h"
 
 namespace qpscope {
 namespace {
@@ -29,7 +34,12 @@ constexpr MetricDef kValue{"qpscope_hw_value", MetricType::gauge,
 constexpr MetricDef kLifespan{"qpscope_hw_counters_lifespan_seconds", MetricType::gauge,
                               "How long the kernel serves hardware counters from its cache; port is empty for the device's own (sysfs hw_counters/lifespan).",
                               LabelNames{"device", "port"}};
-constexpr std::array<const MetricDef*, 4> kMetrics{&kCounter, &kDeviceCounter, &kValue, &kLifespan};
+constexpr MetricDef kUnmapped{"qpscope_unmapped_counters", MetricType::gauge,
+                              "Hardware counters of a device that the vocabulary has no row for, so that their kernel name is all that is known (sysfs hw_counters).",
+                              LabelNames{"device"}};
+constexpr std::array<const MetricDef*, 5> kMetrics{&kCounter, &kDeviceCounter, &kValue, &kLifespan, &kUnmapped};
+
+constexpr double kRepresentorSeconds = 15;  // a netdev may come later than its port
 
 class HwCounters : public Collector {
  public:
@@ -45,6 +55,7 @@ class HwCounters : public Collector {
       driver_ = std::move(*driver);
       make_levels();
     }
+    look_for_representors(out);
     for (Level& level : levels_) {
       const BootTime began = out.now();
       read_lifespan(level, out);
@@ -60,17 +71,21 @@ class HwCounters : public Collector {
       }
       if (!level.port.empty()) sole_owner_.follow(out, *driver_, level.port, began, level.sets.settles());
     }
+    for (Level& level : levels_) add_canonical(out, level);
     utilization_.end_pass(out);
+    add_unmapped(out);
     return {};
   }
 
  private:
   struct Level {
     std::string port;      // "" for the device's own, which netlink does not tell
+    KnownCounters known;
     CounterFolder folder;  // all but lifespan
     std::optional<PolledFile> lifespan;
     NetlinkFirst way;
     SetCost sets;
+    bool representor = false;  // else what it shows of another function is never filled by the driver, and left out
   };
 
   void make_levels() {
@@ -82,9 +97,12 @@ class HwCounters : public Collector {
 
   Level level(const std::string& port, const std::string& above) const {
     const std::string path = above + "/hw_counters";
-    const auto counters = [](std::string_view name) { return name != "lifespan"; };
+    KnownCounters known(*driver_);
+    const auto counters = [&](std::string_view name) { return name != "lifespan" && (known.find(name), true); };
+    CounterFolder folder(host_, path, "hw_counters", counters, ReadCost::cached(pass_, *driver_ == "mlx5_core"));
     Level out{.port = port,
-              .folder = CounterFolder(host_, path, "hw_counters", counters, ReadCost::cached(pass_, *driver_ == "mlx5_core")),
+              .known = std::move(known),
+              .folder = std::move(folder),
               .lifespan = std::nullopt,
               .way = NetlinkFirst(netlink_ && !port.empty()),
               .sets = {}};
@@ -104,19 +122,59 @@ class HwCounters : public Collector {
     level.folder.lifespan(seconds);
   }
 
-  void add(Reading& out, const Level& level, const std::string& name, std::uint64_t raw) {
+  // What ports show of the functions behind them, the uplink's never has (hw/mlx5/counters.c mlx5_ib_query_q_counters_vport). Reads that
+  // fail are port_info's to count.
+  void look_for_representors(Reading& out) {
+    const BootTime now = out.now();
+    if (std::ranges::none_of(levels_, [](const Level& level) { return level.known.has_representor(); })) return;
+    if (looked_.value && seconds(now, looked_) < kRepresentorSeconds) return;
+    looked_ = now;
+    PortNetdevs netdevs = port_netdevs(host_, device_, *driver_, netlink_.get(), [](const Error&) {});
+    out.firmware_commands += netdevs.asked * firmware_cost(*driver_).port_query;
+    for (Level& level : levels_) {
+      const std::string netdev = std::move(netdevs.names[level.port]);
+      level.representor = !netdev.empty() && representor_of(host_, netdev).value_or(std::nullopt).has_value();
+    }
+  }
+
+  void add(Reading& out, Level& level, const std::string& name, std::uint64_t raw) {
     const std::string& port = level.port;
-    const HwCounterKind is = hw_counter_kind(*driver_, name);
-    if (is.gauge) return out.add(kValue, {device_, port, name}, static_cast<double>(raw));
+    const KnownCounters::Counter is = level.known.find(name);
+    if (is.of_representor && !level.representor) return;
+    if (is.shape.gauge) return out.add(kValue, {device_, port, name}, static_cast<double>(raw));
     const CounterKeyView key{port, "hw_counters", name};
-    const auto total = out.count(key, raw, is.kind, level.sets.settles());
+    const auto total = out.count(key, raw, is.shape.kind, level.sets.settles());
     if (!total) return;
+    level.known.add(is, *total, out.ledger.rate(key));
     if (port.empty()) return out.add(kDeviceCounter, {device_, name}, *total);
     out.add(kCounter, {device_, port, name}, *total);
-    if (const auto* meaning = hw_counter_meaning(*driver_, name)) {
-      out.samples.push_back(canonical_sample(*meaning, device_, port, *total));
-      utilization_.follow(out, key, *meaning);
+  }
+
+  void add_canonical(Reading& out, Level& level) {
+    if (level.known.has_sums()) {
+      out.ledger.each(level.port, [&](const CounterKeyView& key, std::uint64_t total) {
+        if (key.source == "hw_counters") level.known.add_gone(key.name, static_cast<double>(total));
+      });
     }
+    level.known.end_pass([&](const KnownCounters::Series& one) {
+      if (one.of_representor && !level.representor) return;
+      if (level.port.empty() && a_port_feeds(*one.meaning)) return;
+      out.samples.push_back(canonical_sample(*one.meaning, device_, level.port, one.value));
+      if (!level.port.empty()) utilization_.follow(out, level.port, *one.meaning->family, one.rate);
+    });
+  }
+
+  // By what ports have, read or not, so that no series comes and goes with a read that fails. What representors show is of other functions:
+  // in switchdev mode the device's own is nowhere else.
+  bool a_port_feeds(const CounterRow& meaning) const {
+    return std::ranges::any_of(levels_, [&](const Level& level) { return !level.port.empty() && level.known.feeds(meaning); });
+  }
+
+  void add_unmapped(Reading& out) const {
+    if (std::ranges::all_of(levels_, [](const Level& level) { return level.known.empty(); })) return;
+    std::set<std::string, std::less<>> names;
+    for (const Level& level : levels_) names.insert(level.known.unmapped().begin(), level.known.unmapped().end());
+    out.add(kUnmapped, {device_}, static_cast<double>(names.size()));
   }
 
   const Host& host_;
@@ -125,6 +183,7 @@ class HwCounters : public Collector {
   unsigned pass_ = 0;  // what one over the counters asks of the firmware
   std::unique_ptr<DeviceNetlink> netlink_;
   std::vector<Level> levels_;
+  BootTime looked_;  // for representors
   Utilization utilization_;
   SoleOwner sole_owner_;
 };

@@ -3,12 +3,16 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "collectors/counter_folder.h"
 #include "collectors/driver.h"
 #include "collectors/fact.h"
+#include "collectors/port_netdevs.h"
 #include "collectors/registry.h"
+#include "collectors/representor.h"
 #include "core/rdma.h"
 #include "core/text.h"
 
@@ -23,7 +27,10 @@ constexpr MetricDef kGid{"qpscope_port_gid_info", MetricType::gauge, "A GID of t
                          LabelNames{"device", "port", "gid"}};
 constexpr MetricDef kRate{"qpscope_port_rate_bytes_per_second", MetricType::gauge, "Nominal data rate of the link (sysfs ports/N/rate).", kPort};
 constexpr MetricDef kMtu{"qpscope_port_mtu_bytes", MetricType::gauge, "MTU of the port's netdev (sysfs class/net/NETDEV/mtu).", kPort};
-constexpr std::array<const MetricDef*, 4> kMetrics{&kInfo, &kGid, &kRate, &kMtu};
+constexpr MetricDef kRepresentor{"qpscope_port_representor_info", MetricType::gauge,
+                                 "A port that stands for a virtual function in switchdev mode (sysfs class/net/NETDEV/phys_port_name).",
+                                 LabelNames{"device", "port", "netdev", "pf", "vf"}};
+constexpr std::array<const MetricDef*, 5> kMetrics{&kInfo, &kGid, &kRate, &kMtu, &kRepresentor};
 
 constexpr std::size_t kMostGids = 64;  // of a port: a RoCE port has two for each address of its netdev
 constexpr double kMostGigabits = 1e6;  // the fastest port there is has some thousand
@@ -31,7 +38,9 @@ constexpr double kMostGigabits = 1e6;  // the fastest port there is has some tho
 class PortInfo : public Collector {
  public:
   PortInfo(const Host& host, const std::string& device)
-      : host_(host), device_(device), query_(firmware_cost(driver_of(host, device).value_or("")).port_query) {}
+      : host_(host), device_(device), driver_(driver_of(host, device).value_or("")), query_(firmware_cost(driver_).port_query) {
+    if (host.netlink) netlink_ = host.netlink(device);
+  }
 
   Result<> collect(Reading& out) override {
     const auto ports = port_numbers(host_, device_);
@@ -39,13 +48,17 @@ class PortInfo : public Collector {
       out.failed("port", ports.error());
       return {};
     }
+    PortNetdevs netdevs = port_netdevs(host_, device_, driver_, netlink_.get(), [&](const Error& error) { out.failed("port", error); });
+    out.firmware_commands += netdevs.asked * query_;
     for (const std::string& port : *ports) {
       const std::string path = device_path(device_) + "/ports/" + port;
-      const std::string netdev = netdev_of(host_, device_, port, [&](const Error& error) { out.failed("port", error); });
-      out.add(kInfo, {device_, port, netdev, read_fact(host_, path + "/link_layer", "port", out), lid(out, path), ""}, 1);
-      add_rate(out, path, port);
+      const std::string netdev = std::move(netdevs.names[port]);
+      const std::string link_layer = read_fact(host_, path + "/link_layer", "port", out);
+      out.add(kInfo, {device_, port, netdev, link_layer, lid(out, path), ""}, 1);
+      add_rate(out, path, port, link_layer);
       add_gids(out, path, port);
       if (netdev.empty()) continue;
+      add_representor(out, port, netdev);
       if (const auto mtu = number(out, "/sys/class/net/" + netdev + "/mtu")) out.add(kMtu, {device_, port}, static_cast<double>(*mtu));
     }
     return {};
@@ -82,7 +95,7 @@ class PortInfo : public Collector {
   // "400 Gb/sec (4X NDR)": the number may end in .5. The ledger judges counters by it: nothing but a plausible number will do.
   // A port without link has none: mlx5 shows 40 Gb/sec then (mlx5_ib/main.c translate_eth_proto_oper). So has one whose state is not known,
   // which port_state counts.
-  void add_rate(Reading& out, const std::string& path, const std::string& port) const {
+  void add_rate(Reading& out, const std::string& path, const std::string& port, std::string_view link_layer) const {
     out.ledger.line_rate(port, std::nullopt);
     const auto state = query(out, path + "/state");
     if (!state || state->starts_with("1:")) return;
@@ -97,8 +110,14 @@ class PortInfo : public Collector {
       return out.failed("port", Error{ErrorCode::parse, 0, path + "/rate: " + quoted(rate) + " is no rate"});
     }
     const double bytes_per_second = gigabits * 1e9 / 8;
-    out.ledger.line_rate(port, bytes_per_second);
+    if (!is_made_up(driver_, link_layer, gigabits)) out.ledger.line_rate(port, bytes_per_second);
     out.add(kRate, {device_, port}, bytes_per_second);
+  }
+
+  void add_representor(Reading& out, const std::string& port, const std::string& netdev) const {
+    const auto found = representor_of(host_, netdev);
+    if (!found) return out.failed("port", found.error());
+    if (*found && !(*found)->vf.empty()) out.add(kRepresentor, {device_, port, netdev, (*found)->pf, (*found)->vf}, 1);
   }
 
   void add_gids(Reading& out, const std::string& path, const std::string& port) const {
@@ -115,7 +134,8 @@ class PortInfo : public Collector {
   }
 
   const Host& host_;
-  const std::string device_;
+  const std::string device_, driver_;
+  std::unique_ptr<DeviceNetlink> netlink_;
   const unsigned query_;  // what one asks of the firmware
 };
 

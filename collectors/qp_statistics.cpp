@@ -16,7 +16,7 @@
 #include "collectors/registry.h"
 #include "collectors/set_counters.h"
 #include "collectors/tenant_counters.h"
-#include "collectors/vocabulary.h"
+#include "collectors/vocabulary/vocabulary.h"
 #include "core/back_off.h"
 
 namespace qpscope {

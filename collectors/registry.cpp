@@ -6,7 +6,7 @@
 #include "collectors/queue_pairs.h"
 #include "collectors/tenant_counters.h"
 #include "collectors/tenant_info.h"
-#include "collectors/vocabulary.h"
+#include "collectors/vocabulary/families.h"
 
 namespace qpscope {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "collectors/counter_kinds.h"
+#include "collectors/vocabulary/vocabulary.h"
 
 namespace qpscope {
 namespace {
@@ -27,10 +27,10 @@ constexpr Optional kOptional[] = {
 }  // namespace
 
 std::optional<SetBook::Part> part_in_sets(std::string_view driver, std::string_view counter) {
-  if (driver != "mlx5_core") return std::nullopt;
+  if (driver != "mlx5_core" || is_of_representor(driver, counter)) return std::nullopt;
   const auto* optional = std::ranges::find(kOptional, counter, &Optional::counter);
   if (optional != std::end(kOptional)) return SetBook::Part{kWide, {std::string(optional->source), std::string(optional->of)}, optional->per};
-  const CounterKind kind = hw_counter_kind(driver, counter).kind;
+  const CounterKind kind = hw_counter_shape(driver, counter).kind;
   return kind == kWraps32 ? std::optional(SetBook::Part{kind, {"hw_counters", std::string(counter)}}) : std::nullopt;
 }
 

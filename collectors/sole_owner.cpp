@@ -5,7 +5,7 @@
 
 #include "collectors/counter_folder.h"
 #include "collectors/set_counters.h"
-#include "collectors/vocabulary.h"
+#include "collectors/vocabulary/vocabulary.h"
 
 namespace qpscope {
 namespace {

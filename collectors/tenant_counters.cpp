@@ -3,9 +3,11 @@
 
 #include <deque>
 #include <map>
+#include <utility>
 #include <vector>
 
-#include "collectors/vocabulary.h"
+#include "collectors/vocabulary/families.h"
+#include "collectors/vocabulary/vocabulary.h"
 
 namespace qpscope {
 namespace {
@@ -65,20 +67,22 @@ const MetricDef& unattributed_twin(const MetricDef& family) { return twins().of(
 
 void add_tenant_counters(Reading& out, std::string_view driver, const std::string& device, const std::string& port) {
   const TenantLedger& ledger = out.ledger.tenants();
+  std::map<std::pair<const MetricDef*, std::vector<std::string>>, double> sums;  // of counters that make one series together
+  const auto add = [&](const CounterRow& meaning, const MetricDef& twin, std::vector<std::string> labels, std::uint64_t total) {
+    append_labels(meaning, labels);
+    const double value = static_cast<double>(total) * meaning.scale();
+    if (!meaning.summed) return out.add(twin, std::move(labels), value);
+    sums[{&twin, std::move(labels)}] += value;
+  };
   ledger.each(port, [&](const TenantKey& who, CreditMethod method, const PortCounter& counter, std::uint64_t total) {
-    const CounterMeaning* meaning = counter_meaning(driver, counter);
-    if (!meaning) return;
-    std::vector<std::string> labels{who.tenant, who.workload, device, port, std::string(to_string(method))};
-    append_labels(*meaning, labels);
-    out.add(twins().of(*meaning->family).tenant, std::move(labels), static_cast<double>(total) * meaning->unit);
+    const CounterRow* meaning = counter_meaning(driver, counter);
+    if (meaning) add(*meaning, twins().of(*meaning->family).tenant, {who.tenant, who.workload, device, port, std::string(to_string(method))}, total);
   });
   ledger.each_rest(port, [&](const PortCounter& counter, std::uint64_t unattributed) {
-    const CounterMeaning* meaning = counter_meaning(driver, counter);
-    if (!meaning) return;
-    std::vector<std::string> labels{device, port};
-    append_labels(*meaning, labels);
-    out.add(twins().of(*meaning->family).rest, std::move(labels), static_cast<double>(unattributed) * meaning->unit);
+    const CounterRow* meaning = counter_meaning(driver, counter);
+    if (meaning) add(*meaning, twins().of(*meaning->family).rest, {device, port}, unattributed);
   });
+  for (const auto& [series, value] : sums) out.add(*series.first, series.second, value);
 }
 
 }  // namespace qpscope

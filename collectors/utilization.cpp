@@ -2,8 +2,9 @@
 #include "collectors/utilization.h"
 
 #include <array>
-#include <optional>
 #include <utility>
+
+#include "collectors/vocabulary/families.h"
 
 namespace qpscope {
 namespace {
@@ -12,13 +13,12 @@ constexpr std::array<double, 10> kBounds{0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 
 
 }  // namespace
 
-void Utilization::follow(Reading& out, const CounterKeyView& key, const CounterMeaning& meaning) {
-  const MetricDef* family = utilization_family(meaning);
+void Utilization::follow(Reading& out, const std::string& port, const MetricDef& bytes, std::optional<double> rate) {
+  const MetricDef* family = utilization_family(bytes);
   if (!family) return;
-  const std::uint64_t before = std::exchange(last_pass_[{std::string(key.port), family}], pass_);
-  const auto line = out.ledger.line_rate(key.port);
-  const auto rate = out.ledger.rate(key);
-  if (before + 1 == pass_ && line && rate) out.observe({std::string(key.port), std::string(family->name)}, kBounds, *rate * meaning.unit / *line);
+  const std::uint64_t before = std::exchange(last_pass_[{port, family}], pass_);
+  const auto line = out.ledger.line_rate(port);
+  if (before + 1 == pass_ && line && rate) out.observe({port, std::string(family->name)}, kBounds, *rate / *line);
 }
 
 void Utilization::end_pass(Reading& out) {

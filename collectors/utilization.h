@@ -8,10 +8,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
-#include <tuple>
 
-#include "collectors/vocabulary.h"
 #include "core/collector.h"
 
 namespace qpscope {
@@ -20,8 +19,8 @@ class Utilization {
  public:
   explicit Utilization(std::string device) : device_(std::move(device)) {}
 
-  // The counter has just been counted; what it means may be bytes.
-  void follow(Reading& out, const CounterKeyView& key, const CounterMeaning& meaning);
+  // The port's series of this family was read; if it is bytes, so many a second, where two good samples tell.
+  void follow(Reading& out, const std::string& port, const MetricDef& family, std::optional<double> rate);
   // Ends the pass: every histogram goes on the page, whether this pass had something for it or not.
   void end_pass(Reading& out);
 

@@ -7,7 +7,8 @@
 
 #include "collectors/counter_folder.h"
 #include "collectors/driver.h"
-#include "collectors/vocabulary.h"
+#include "collectors/vocabulary/families.h"
+#include "collectors/vocabulary/vocabulary.h"
 #include "core/log.h"
 #include "core/text.h"
 
@@ -358,8 +359,8 @@ void CounterSets::follow_activity(const SetBook& book) {
       for (const auto& [name, value] : set->last) {
         if (!book.part(name)) continue;
         sum += value;
-        const CounterMeaning* meaning = hw_counter_meaning(driver_.value_or(""), name);
-        if (meaning && is_trouble(*meaning)) errors += value;
+        const CounterRow* meaning = hw_counter_meaning(driver_.value_or(""), name);
+        if (meaning && is_trouble(*meaning->family)) errors += value;
       }
       Activity& known = activity_[set->key];
       if (known.made != set->made) known = {.sum = 0, .errors = 0, .new_errors = 0, .made = set->made, .moved = {}};

@@ -5,7 +5,7 @@
 
 #include "collectors/counter_folder.h"
 #include "collectors/tenant_counters.h"
-#include "collectors/vocabulary.h"
+#include "collectors/vocabulary/families.h"
 
 namespace qpscope {
 
@@ -21,7 +21,7 @@ bool ErrorWatch::grew(const Sample& one, bool new_counts) {
 }
 
 void ErrorWatch::look(std::span<const SharedSamples> lists, BootTime now, Suspicions& out) {
-  const MetricDef* const port = &completion_errors_family();
+  const MetricDef* const port = &kCompletionErrors;
   const MetricDef* const tenant = &tenant_twin(*port);
   const MetricDef* const rest = &unattributed_twin(*port);
   std::set<std::pair<std::string, std::string>> divided;  // ports of which it is known what is whose

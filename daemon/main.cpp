@@ -13,6 +13,7 @@
 #include "collectors/registry.h"
 #include "collectors/tenants/pattern.h"
 #include "collectors/tenants/registry.h"
+#include "collectors/vocabulary/vocabulary.h"
 #include "config/load.h"
 #include "core/log.h"
 #include "core/tenant_map.h"
@@ -72,7 +73,7 @@ void block_signals() {
 std::string metrics_reference() {
   std::vector<MetricList> rooms = collector_metrics();
   rooms.insert(rooms.end(), {qp_series_metrics(), series_limit_metrics(), page_metrics(), self_metrics(), device_watch_metrics(), counter_set_metrics()});
-  return metrics_markdown(std::move(rooms));
+  return metrics_markdown(std::move(rooms)) + vocabulary_markdown();
 }
 
 int print_owner(const Sysroot& root, const TenantsConfig& config, std::uint32_t pid) {

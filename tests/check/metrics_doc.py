@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""exporters/METRICS.md is what --print-metrics prints, and every row keeps the rules for names and help.
+"""exporters/METRICS.md is what --print-metrics prints, and every row keeps the rules for names and help. The second part, the kernel
+counters of each driver, names families and labels of the first.
 
 UPDATE_GOLDEN=1 in the environment writes the page instead of comparing it.
 """
@@ -34,6 +35,21 @@ def faults_of(name, kind, labels, text):
             yield f"the label {label} is not allowed"
 
 
+def faults_of_counters(text, families):
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    for row in rows:
+        if len(row) != 5:
+            yield f"{row[0]}: not five columns"
+            continue
+        if not (fed := re.match(r"`(\w+)(?:\{(.*)\})?`", row[3])):
+            continue
+        labels = ["device", "port", *re.findall(r'(\w+)="', fed[2] or "")]
+        if families.get(fed[1]) != labels:
+            yield f"{row[0]}: no family {row[3]}"
+    if len(rows) < 300:
+        yield f"only {len(rows)} counters"
+
+
 def main():
     printed = subprocess.run([os.environ["QPSCOPED"], "--print-metrics"], capture_output=True, text=True, check=True, timeout=50).stdout
     if os.environ.get("UPDATE_GOLDEN"):
@@ -42,11 +58,13 @@ def main():
     out = list(difflib.unified_diff(there.splitlines(), printed.splitlines(), str(PAGE), "--print-metrics", lineterm=""))
     if out:
         out.append("METRICS.md is not fresh: UPDATE_GOLDEN=1, and review the diff.")
-    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) \| (.*) \|$", printed, re.M)
-    if len(rows) != printed.count("\n| `"):
+    metrics, _, counters = printed.partition("\n# Kernel counters\n")
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) \| (.*) \|$", metrics, re.M)
+    if len(rows) != metrics.count("\n| `"):
         out.append("a row of --print-metrics is no row")
     for name, kind, labels, text in rows:
         out += [f"{name}: {fault}" for fault in faults_of(name, kind, re.findall(r"`(\w+)`", labels), text)]
+    out += faults_of_counters(counters, {name: re.findall(r"`(\w+)`", labels) for name, _, labels, _ in rows})
     return "\n".join(out) or None
 
 

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <map>
+#include <span>
 
 #include "collectors/registry.h"
 #include "support/fake_host.h"
@@ -157,4 +158,88 @@ TEST_CASE("every read of the other collectors counts too", "[collectors.hw_count
   bench.site.tree.file(kDevice + "/ports/1/lid", "0x0\n");
   bench.pass(kPortInfo);
   CHECK(bench.commands == 3);  // lid, state, rate
+}
+
+namespace {
+
+// The canonical samples of one pass, by family without its prefix, port and further labels.
+std::map<std::string, double> canonical(Site& site) {
+  ReadErrors errors;
+  CounterLedger ledger;
+  const ClockFn now = site.clock.fn();
+  Reading reading{.samples = {}, .errors = errors, .ledger = ledger, .now = now};
+  REQUIRE(kHwCounters.make(site.host, "mlx5_0")->collect(reading));
+  std::map<std::string, double> out;
+  for (const Sample& one : reading.samples) {
+    if (!one.def->name.starts_with("qpscope_port_") && one.def->name != "qpscope_unmapped_counters") continue;
+    std::string key(one.def->name.substr(8));
+    for (const std::string& label : std::span(one.labels).subspan(1)) key += " " + (label.empty() ? "-" : label);
+    CHECK(out.emplace(key, std::get<double>(one.value)).second);
+  }
+  return out;
+}
+
+struct Card {
+  Site site;
+  explicit Card(const std::string& driver) { site.tree.link(kDevice + "/device/driver", "../" + driver); }
+  void device(const std::string& counter, int value) const { site.tree.file(kDevice + "/hw_counters/" + counter, std::to_string(value) + "\n"); }
+  void port(const std::string& port, const std::string& counter, int value) const {
+    site.tree.file(kDevice + "/ports/" + port + "/hw_counters/" + counter, std::to_string(value) + "\n");
+  }
+  void netdev(const std::string& port, const std::string& name, const std::string& phys_port_name) const {
+    site.tree.file(kDevice + "/ports/" + port + "/gid_attrs/ndevs/0", name + "\n");
+    site.tree.file("sys/class/net/" + name + "/phys_port_name", phys_port_name + "\n");
+  }
+};
+
+using Samples = std::map<std::string, double>;
+
+}  // namespace
+
+TEST_CASE("canonical: what the device alone counts has no port", "[collectors.hw_counters]") {
+  Card card("cxgb4");
+  card.device("ip4RetransSegs", 12);
+  card.device("ip6RetransSegs", 3);
+  card.device("ip4InSegs", 7);
+  CHECK(canonical(card.site) == Samples{{"port_retransmitted_packets_total -", 15}, {"unmapped_counters", 0}});
+}
+
+TEST_CASE("canonical: where a port counts it too, the device's stays raw", "[collectors.hw_counters]") {
+  Card card("mlx4_core");
+  card.device("sq_num_to", 9);
+  card.device("rq_num_oos", 2);
+  card.port("1", "sq_num_to", 4);
+  card.port("2", "sq_num_to", 5);
+  CHECK(canonical(card.site) == Samples{{"port_retransmits_total 1 ack_timeout", 4},
+                                        {"port_retransmits_total 2 ack_timeout", 5},
+                                        {"port_rx_out_of_sequence_packets_total -", 2},
+                                        {"unmapped_counters", 0}});
+}
+
+TEST_CASE("canonical: mlx5 in switchdev mode", "[collectors.hw_counters]") {
+  Card card("mlx5_core");
+  card.device("out_of_sequence", 9);
+  card.device("np_cnp_sent", 5);
+  const Samples of_device{{"port_rx_out_of_sequence_packets_total -", 9}, {"port_tx_cnp_packets_total -", 5}, {"unmapped_counters", 0}};
+  CHECK(canonical(card.site) == of_device);
+  // The uplink's are never filled: they are left out, and the device's stay.
+  card.port("1", "vport_out_of_sequence", 0);
+  card.netdev("1", "up", "p0");
+  CHECK(canonical(card.site) == of_device);
+  card.port("2", "vport_out_of_sequence", 31);
+  CHECK(canonical(card.site) == of_device);  // whose it is, is not known
+  // A representor's is another function's: beside it the device's own is still its own.
+  card.netdev("2", "r0", "pf0vf0");
+  Samples both = of_device;
+  both["port_rx_out_of_sequence_packets_total 2"] = 31;
+  CHECK(canonical(card.site) == both);
+}
+
+TEST_CASE("counters without a row are counted, once a device", "[collectors.hw_counters]") {
+  Card card("mlx5_core");
+  card.device("brand_new", 1);
+  card.port("1", "brand_new", 1);
+  card.port("1", "newer", 1);
+  card.port("1", "lifespan", 10);
+  CHECK(canonical(card.site) == Samples{{"unmapped_counters", 2}});
 }

@@ -31,7 +31,7 @@ TEST_CASE("Q counters count in sets under the port's names, optional ones as par
   CHECK(bytes->of == PortCounter{"counters", "port_xmit_data"});
   CHECK(bytes->per == 4);
   CHECK(bytes->kind == kWide);
-  for (const char* listed : {"np_cnp_sent", "rp_cnp_handled", "rx_icrc_encapsulated", "no_such"}) CHECK_FALSE(part_in_sets("mlx5_core", listed));
+  for (const char* listed : {"np_cnp_sent", "rp_cnp_handled", "rx_icrc_encapsulated", "vport_packet_seq_err", "no_such"}) CHECK_FALSE(part_in_sets("mlx5_core", listed));
   CHECK_FALSE(part_in_sets("rdma_rxe", "rcvd_seq_err"));
 }
 

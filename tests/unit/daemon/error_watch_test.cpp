@@ -4,15 +4,16 @@
 #include <catch2/catch.hpp>
 
 #include "collectors/tenant_counters.h"
-#include "collectors/vocabulary.h"
+#include "collectors/vocabulary/vocabulary.h"
 
 using namespace qpscope;
 
 namespace {
 
-SharedSamples page(std::initializer_list<std::pair<const char*, double>> counters, const char* device = "mlx5_0", const char* driver = "mlx5_core") {
+SharedSamples page(std::initializer_list<std::pair<const char*, double>> counters, const char* device = "mlx5_0", const char* driver = "mlx5_core",
+                   const char* port = "1") {
   SampleList out;
-  for (const auto& [name, value] : counters) out.push_back(canonical_sample(*hw_counter_meaning(driver, name), device, "1", value));
+  for (const auto& [name, value] : counters) out.push_back(canonical_sample(*hw_counter_meaning(driver, name), device, port, value));
   return std::make_shared<const SampleList>(std::move(out));
 }
 std::vector<Suspicion> look(ErrorWatch& watch, std::initializer_list<SharedSamples> lists, std::uint64_t at) {
@@ -34,6 +35,14 @@ TEST_CASE("completion errors that grow make their port suspect", "[daemon.error_
   CHECK(grown[0].at == BootTime{12});
   CHECK(look(watch, {page({{"req_transport_retries_exceeded", 7}, {"resp_remote_access_errors", 2}})}, 13).empty());
   CHECK(look(watch, {page({{"req_transport_retries_exceeded", 8}, {"resp_remote_access_errors", 3}})}, 14).size() == 1);
+}
+
+TEST_CASE("completion errors of the device alone make all of its ports suspect", "[daemon.error_watch]") {
+  ErrorWatch watch;
+  look(watch, {page({{"req_rnr_retries_exceeded", 1}}, "mlx5_0", "mlx5_core", "")}, 10);
+  const auto grown = look(watch, {page({{"req_rnr_retries_exceeded", 2}}, "mlx5_0", "mlx5_core", "")}, 11);
+  REQUIRE(grown.size() == 1);
+  CHECK(grown[0].whom.covers(QpRecord{.port = {2}}));
 }
 
 TEST_CASE("a device whose samples are missing for a while is compared with what it had before", "[daemon.error_watch]") {
@@ -62,7 +71,7 @@ namespace {
 
 // What a port's tenants have: completion errors of `a`, of `b` (below 0: it has no series), and nobody's.
 SharedSamples divided(double port, double a, double b, double nobody) {
-  const CounterMeaning& meaning = *hw_counter_meaning("mlx5_core", "req_transport_retries_exceeded");
+  const CounterRow& meaning = *hw_counter_meaning("mlx5_core", "req_transport_retries_exceeded");
   SampleList out{canonical_sample(meaning, "mlx5_0", "1", port)};
   const auto add = [&](const MetricDef& twin, std::vector<std::string> labels, double value) {
     append_labels(meaning, labels);
