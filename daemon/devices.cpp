@@ -77,8 +77,9 @@ void Devices::add(const std::string& name, const std::vector<std::string>& prese
   const auto guid = host_.root.read_text(device_path(name) + "/node_guid");
   if (guid) {
     device.guid = trim(*guid).substr(0, kMaxText);
-  } else if (guid.error().code != ErrorCode::not_found) {
-    // It cannot be told now: that of the name is likelier than another card, and totals that start again would be a lie.
+  } else {
+    // It cannot be told now (it may be going while we look): that of the name is likelier than another card, and totals that start again
+    // would be a lie.
     const auto same_name = std::ranges::find(absent_, name, &DeviceLedger::name);
     if (same_name != absent_.end()) device.guid = same_name->guid;
   }
