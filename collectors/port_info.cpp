@@ -33,6 +33,7 @@ constexpr MetricDef kRepresentor{"qpscope_port_representor_info", MetricType::ga
 constexpr std::array<const MetricDef*, 5> kMetrics{&kInfo, &kGid, &kRate, &kMtu, &kRepresentor};
 
 constexpr std::size_t kMostGids = 64;  // of a port: a RoCE port has two for each address of its netdev
+constexpr double kMostOfKernel = 100;  // that Linux 6.1 knows of
 constexpr double kMostGigabits = 1e6;  // the fastest port there is has some thousand
 
 class PortInfo : public Collector {
@@ -55,7 +56,7 @@ class PortInfo : public Collector {
       const std::string netdev = std::move(netdevs.names[port]);
       const std::string link_layer = read_fact(host_, path + "/link_layer", "port", out);
       out.add(kInfo, {device_, port, netdev, link_layer, lid(out, path), ""}, 1);
-      add_rate(out, path, port, link_layer);
+      add_rate(out, path, port, link_layer, netdev);
       add_gids(out, path, port);
       if (netdev.empty()) continue;
       add_representor(out, port, netdev);
@@ -95,7 +96,7 @@ class PortInfo : public Collector {
   // "400 Gb/sec (4X NDR)": the number may end in .5. The ledger judges counters by it: nothing but a plausible number will do.
   // A port without link has none: mlx5 shows 40 Gb/sec then (mlx5_ib/main.c translate_eth_proto_oper). So has one whose state is not known,
   // which port_state counts.
-  void add_rate(Reading& out, const std::string& path, const std::string& port, std::string_view link_layer) const {
+  void add_rate(Reading& out, const std::string& path, const std::string& port, std::string_view link_layer, const std::string& netdev) const {
     out.ledger.line_rate(port, std::nullopt);
     const auto state = query(out, path + "/state");
     if (!state || state->starts_with("1:")) return;
@@ -109,9 +110,19 @@ class PortInfo : public Collector {
     if (ec != std::errc{} || !unit || !(gigabits > 0 && gigabits < kMostGigabits)) {  // from_chars takes "nan" and "inf" too
       return out.failed("port", Error{ErrorCode::parse, 0, path + "/rate: " + quoted(rate) + " is no rate"});
     }
+    if (link_layer == "Ethernet" && gigabits == kMostOfKernel) gigabits = netdev_gigabits(netdev).value_or(gigabits);
     const double bytes_per_second = gigabits * 1e9 / 8;
     if (!is_made_up(driver_, link_layer, gigabits)) out.ledger.line_rate(port, bytes_per_second);
     out.add(kRate, {device_, port}, bytes_per_second);
+  }
+
+  // Linux 6.1 calls every Ethernet speed above 40 Gb/s 100 Gb/s (core/verbs.c ib_get_eth_speed), on all drivers but mlx5 and mlx4, whose rate is
+  // the port's own while that of their netdev may be a bond's. Some netdevs have no speed: then there is only the rate.
+  std::optional<double> netdev_gigabits(const std::string& netdev) const {
+    if (netdev.empty() || driver_.starts_with("mlx")) return std::nullopt;
+    const auto megabits = host_.root.read_u64("/sys/class/net/" + netdev + "/speed");
+    if (!megabits || *megabits == 0 || static_cast<double>(*megabits) >= kMostGigabits * 1000) return std::nullopt;
+    return static_cast<double>(*megabits) / 1000;
   }
 
   void add_representor(Reading& out, const std::string& port, const std::string& netdev) const {
