@@ -77,7 +77,8 @@ bool is_made_up(std::string_view driver, std::string_view link_layer, double gig
 
 FirmwareCost firmware_cost(std::string_view driver) {
   if (!has_firmware(driver)) return {};
-  return {.port_query = 1, .counters_file = 1, .hw_counters = driver == "mlx5_core" ? 3U : 1U};
+  const bool mlx5 = driver == "mlx5_core";
+  return {.port_query = 1, .counters_file = 1, .hw_counters = mlx5 ? 3U : 1U, .ethtool = mlx5 ? 43U : 1U, .pfc = 1};
 }
 
 }  // namespace qpscope

@@ -31,9 +31,12 @@ struct FirmwareCost {
   unsigned port_query = 0;     // state, phys_state, rate, lid: one query of the port each (core/sysfs.c)
   unsigned counters_file = 0;  // each file of ports/N/counters
   unsigned hw_counters = 0;    // a pass over the hw_counters of a port
+  unsigned ethtool = 0;        // a pass over the ethtool statistics of a netdev, its names before and after included
+  unsigned pfc = 0;            // DCB's PFC of a netdev
 };
-// mlx5: a pass is QUERY_Q_COUNTER, ACCESS_REG (PPCNT) and QUERY_CONG_STATISTICS (hw/mlx5/counters.c). Software drivers have no
-// firmware. Of any other driver one command each is assumed.
+// mlx5: a pass is QUERY_Q_COUNTER, ACCESS_REG (PPCNT) and QUERY_CONG_STATISTICS (hw/mlx5/counters.c). One over ethtool statistics is 33
+// (PPCNT, MPCNT, Q and vport counters), and each count or list of names asks for PFC and pause again, 10 in all (en_stats.c
+// mlx5e_grp_per_prio_pfc_get_num_stats). Software drivers have no firmware. Of any other driver one command each is assumed.
 FirmwareCost firmware_cost(std::string_view driver);
 
 }  // namespace qpscope

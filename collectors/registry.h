@@ -9,7 +9,7 @@
 
 namespace qpscope {
 
-extern const CollectorRow kDeviceInfo, kHwCounters, kPortErrors, kPortInfo, kPortState, kPortTraffic, kQpStatistics;
+extern const CollectorRow kDeviceInfo, kHwCounters, kNetdevStatistics, kPcieLink, kPortErrors, kPortInfo, kPortState, kPortTraffic, kQpStatistics;
 
 std::span<const CollectorRow* const> collector_rows();
 

@@ -27,12 +27,23 @@ constexpr double kNetlinkSeconds = 10;     // the same where netlink does not ev
 
 std::string count_of(std::size_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
+std::function<std::unique_ptr<Ethtool>()> ethtool_of(const Sysroot& root) {
+  if (root.live()) return kernel_ethtool;
+  return [&root] { return text_ethtool(root); };
+}
+
 }  // namespace
 
 App::App(Config config, Sysroot root)
     : config_(std::move(config)),
       root_(std::move(root)),
-      host_{.root = root_, .live = root_.live(), .netlink = root_.live() ? &device_netlink : nullptr, .queue_pairs = nullptr, .ownership = nullptr},
+      host_{.root = root_,
+            .live = root_.live(),
+            .netlink = root_.live() ? &device_netlink : nullptr,
+            .ethtool = ethtool_of(root_),
+            .dcb = root_.live() ? &kernel_dcb : nullptr,
+            .queue_pairs = nullptr,
+            .ownership = nullptr},
       budgets_(host_, static_cast<double>(config_.budget.firmware_commands_per_second)),
       watch_(root_.live()),
       devices_(host_, config_, budgets_),

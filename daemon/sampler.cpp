@@ -17,6 +17,7 @@ namespace {
 constexpr double kQuietSeconds = 2;   // well below what a 32-bit counter of a fast port may go unseen
 constexpr double kGiveBackSeconds = 30;
 constexpr std::chrono::milliseconds kGiveBackPause{50};
+constexpr std::size_t kMostNotes = 64;
 constexpr double kYoungSeconds = 10;  // ports and counters are registered soon after their device
 
 }  // namespace
@@ -199,7 +200,10 @@ void DeviceSampler::fit_intervals() {
   std::vector<double> wanted;
   for (const Slot& slot : slots_) wanted.push_back(slot.commands / configured(slot));
   const std::vector<double> parts = fair_parts(wanted, budget_->assured(CommandBudget::Use::sampling));
-  for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i].interval = configured(slots_[i]) * (wanted[i] > parts[i] ? wanted[i] / parts[i] : 1);
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const double within_budget = configured(slots_[i]) * (wanted[i] > parts[i] ? wanted[i] / parts[i] : 1);
+    slots_[i].interval = std::max(within_budget, slots_[i].rest);
+  }
 }
 
 // Ports and counters that come after the device, or change with its driver: every collector is made again.
@@ -218,10 +222,12 @@ void DeviceSampler::collect(Slot& slot, std::size_t index) {
   const Result<> done = slot.collector->collect(reading);
   const BootTime ended = now_();
   slot.commands = static_cast<double>(reading.firmware_commands);
-  if (sets_ && reading.firmware_commands > 0) sets_->commands_took(seconds(ended, began) / slot.commands);
+  slot.rest = reading.rest;
+  if (sets_ && reading.firmware_commands > 0) sets_->commands_took((seconds(ended, began) - reading.waited) / slot.commands);
   fit_intervals();
   budget_->spend(CommandBudget::Use::sampling, reading.firmware_commands, ended);
   auto image = new_image();
+  log_notes(slot, reading.notes);
   log_trouble(slot, done ? reading.trouble : done.error().what, done ? reading.troubles : 1);
 
   const std::lock_guard lock(mutex_);
@@ -229,6 +235,7 @@ void DeviceSampler::collect(Slot& slot, std::size_t index) {
   output.tried = true;
   output.success = done.has_value();
   output.duration = seconds(ended, began);
+  output.rest = slot.rest;
   if (done) {
     output.samples = std::make_shared<const SampleList>(std::move(reading.samples));
     output.qp_counters = reading.qp_counters.empty() ? nullptr : std::make_shared<const std::vector<QpCounters>>(std::move(reading.qp_counters));
@@ -237,6 +244,13 @@ void DeviceSampler::collect(Slot& slot, std::size_t index) {
   state_.errors = errors_.counts();
   for (std::size_t i = 0; i < slots_.size(); ++i) state_.outputs[i].interval = slots_[i].interval;
   if (image) state_.ledger.image = std::move(image);
+}
+
+void DeviceSampler::log_notes(const Slot& slot, const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) {
+    if (said_.size() == kMostNotes || !said_.insert(note).second) continue;
+    log::info(safe_text(device_) + ": " + std::string(slot.row->name) + ": " + safe_message(note));
+  }
 }
 
 // Once when it starts and once when it ends: the rest is in qpscope_read_errors_total.

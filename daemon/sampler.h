@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -35,6 +36,7 @@ class DeviceSampler {
     bool tried = false;         // a pass has ended
     bool success = false;       // of the last pass
     double duration = 0;        // seconds, of the last pass
+    double rest = 0;            // seconds that the collector asked to be left alone for (Reading::rest)
   };
   struct State {
     std::vector<Output> outputs;
@@ -74,6 +76,7 @@ class DeviceSampler {
     std::unique_ptr<Collector> collector;
     BootTime due;
     double commands = 0;  // firmware commands of the last pass
+    double rest = 0;      // Reading::rest of the last pass
     double interval = 0;  // seconds; see fit_intervals()
     bool troubled = false;
   };
@@ -89,6 +92,7 @@ class DeviceSampler {
   std::shared_ptr<const LedgerImage> new_image();
   void wake();
   void log_trouble(Slot& slot, const std::string& trouble, std::size_t troubles);
+  void log_notes(const Slot& slot, const std::vector<std::string>& notes);
 
   const Host& host_;
   const std::string device_;
@@ -103,6 +107,7 @@ class DeviceSampler {
   ReadErrors errors_;        // the thread's own
   CounterLedger ledger_;     // the thread's own
   BootTime image_at_;        // the thread's own: when the ledger was last put into state_
+  std::set<std::string> said_;  // the thread's own: notes that are in the log; kMostNotes at most
   bool listening_ = false;  // to news of queue pairs; the owner's thread's
   mutable std::mutex mutex_;
   std::condition_variable wake_;

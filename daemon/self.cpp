@@ -43,14 +43,17 @@ constexpr MetricDef kGaps{"qpscope_counters_gaps_total", kCounter,
                           "device's own (counter ledger).", kPort};
 constexpr MetricDef kInterval{"qpscope_sampling_interval_seconds", kGauge,
                               "Time between two fast samples of the device, of what is sampled least: sampling.interval, or longer to stay within budget.firmware_commands_per_second.", LabelNames{"device"}};
+constexpr MetricDef kRest{"qpscope_collector_interval_seconds", kGauge,
+                          "Time between two passes of a collector that takes it slower than its clock, since what it reads is slow and keeps others waiting; there is none while all "
+                          "is well.", LabelNames{"collector", "device"}};
 constexpr MetricDef kCommands{"qpscope_firmware_commands_total", kCounter,
                               "Firmware commands that qpscope caused, where the driver asks the firmware: counted by what it asked (self).", LabelNames{"device", "by"}};
 constexpr MetricDef kThrottled{"qpscope_budget_throttled_total", kCounter, "Questions to devices that were put off by budget.firmware_commands_per_second.", {}};
 constexpr MetricDef kSaved{"qpscope_state_saved", kGauge, "Whether a restart goes on from the totals on this page, whatever counts them (/run/qpscope/state).", {}};
 constexpr MetricDef kCpu{"process_cpu_seconds_total", kCounter, "User and system CPU time of qpscoped (getrusage).", {}};
 constexpr MetricDef kMemory{"process_resident_memory_bytes", kGauge, "Resident memory of qpscoped (/proc/self/statm).", {}};
-constexpr std::array<const MetricDef*, 21> kMetrics{&kBuild, &kDevices, &kExpected, &kSuccess, &kDuration, &kLast, &kReadErrors, &kProbe, &kEvents,
-                                                    &kLost, &kOverflows, &kForgotten, &kSuspicionsDropped, &kInterval, &kCommands, &kThrottled, &kResets, &kGaps, &kSaved, &kCpu, &kMemory};
+constexpr std::array<const MetricDef*, 22> kMetrics{&kBuild, &kDevices, &kExpected, &kSuccess, &kDuration, &kLast, &kReadErrors, &kProbe, &kEvents,
+                                                    &kLost, &kOverflows, &kForgotten, &kSuspicionsDropped, &kInterval, &kRest, &kCommands, &kThrottled, &kResets, &kGaps, &kSaved, &kCpu, &kMemory};
 
 void add_process(SampleList& out) {
   rusage usage{};
@@ -75,6 +78,7 @@ void add_sampler(SampleList& out, const std::string& device, const DeviceSampler
     const std::vector<std::string> labels{std::string(output.collector), device};
     out.push_back(sample(kSuccess, labels, output.success ? 1 : 0));
     out.push_back(sample(kDuration, labels, output.duration));
+    if (output.rest > 0 && output.rest >= output.interval) out.push_back(sample(kRest, labels, output.interval));
     if (output.last_success.value) out.push_back(sample(kLast, labels, static_cast<double>(output.last_success.value) / 1e9 + view.wall_minus_boot));
   }
   out.insert(out.end(), state.sets.begin(), state.sets.end());

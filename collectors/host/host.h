@@ -6,7 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "collectors/host/dcb.h"
 #include "collectors/host/device_netlink.h"
+#include "collectors/host/ethtool.h"
 #include "collectors/host/sysroot.h"
 #include "core/ownership.h"
 #include "core/qp_directory.h"
@@ -18,6 +20,9 @@ struct Host {
   bool live = false;  // root is this machine's "/": netlink, ioctls and BPF speak of the same host as the files do
   // A device's own line to RDMA netlink, for the thread that calls; empty where the root is not live.
   std::function<std::unique_ptr<DeviceNetlink>(const std::string& device)> netlink = {};
+  // Lines of their own to what netdevs' drivers tell, for the thread that calls; empty where nothing can be asked.
+  std::function<std::unique_ptr<Ethtool>()> ethtool = {};
+  std::function<std::unique_ptr<Dcb>()> dcb = {};
   // Whose queue pairs are; null where nobody knows of any.
   QpDirectory* queue_pairs = nullptr;
   // Whether a port was one tenant's own; null where nobody can tell.

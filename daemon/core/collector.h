@@ -53,6 +53,12 @@ struct Reading {
   // The first thing that went wrong in this pass and how many did, for the log; empty: nothing.
   std::string trouble;
   std::size_t troubles = 0;
+  // What the log should say once in a device's life although nothing is wrong: why something that people look for is not there.
+  std::vector<std::string> notes = {};
+  // Seconds that this collector wants to be left alone for, where its clock is faster: what it asks for is slow, and others wait for it.
+  double rest = 0;
+  // Seconds of this pass spent waiting for another of our threads: no firmware was slow.
+  double waited = 0;
 
   void add(const MetricDef& def, std::vector<std::string> labels, double value) { samples.push_back(sample(def, std::move(labels), value)); }
   void failed(std::string_view source, const Error& error);

@@ -86,7 +86,7 @@ def test_failing_read():
         page = daemon.page()
         expect(total(page, "qpscope_port_rate_bytes_per_second", '"mana_0"') is None, "a rate that cannot be read is on the page")
         expect(total(page, "qpscope_port_state", '"mana_0"') == 4, "the rest of the port is lost")
-        expect(total(page, "qpscope_collector_success") == total(page, "qpscope_devices_found") * 7, "one value takes a collector away", page)
+        expect(total(page, "qpscope_collector_success") == total(page, "qpscope_devices_found") * 9, "one value takes a collector away", page)
         daemon.healthy()
         expect(len(daemon.worse_than_info()) == 1, "the failure is not logged exactly once", daemon.log())
         expect("mana_0" in daemon.worse_than_info()[0] and "ports/1/rate: Invalid argument" in daemon.worse_than_info()[0], "not what failed", daemon.log())

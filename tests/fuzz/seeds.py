@@ -28,6 +28,18 @@ def numbers():
         seed("numbers", f"{index}", text)
 
 
+def ethtool():
+    """The texts of the fixtures, their names in slots of 32 bytes, and an answer of DCB (net/dcb/dcbnl.c dcbnl_ieee_fill)."""
+    for path in sorted((source / "tests/fixtures").glob("*/ethtool/*.txt")):
+        text = path.read_bytes()
+        seed("ethtool", f"text-{path.parent.parent.name}-{path.stem}", b"\0" + text)
+        names = [line.rsplit(b": ", 1)[0].strip() for line in text.splitlines()[1:]]
+        seed("ethtool", f"names-{path.parent.parent.name}-{path.stem}", b"\1" + b"".join(name.ljust(32, b"\0") for name in names))
+    pfc = struct.pack("=HH", 4 + 136, 2) + struct.pack("=BBBxHxx16Q", 8, 0x18, 0, 0, *range(16))
+    nest = struct.pack("=HH", 4 + len(pfc), 13) + pfc
+    seed("ethtool", "dcb", b"\2" + struct.pack("=BBH", 0, 21, 0) + struct.pack("=HH5s3x", 9, 1, b"eth0\0") + nest)
+
+
 def sysfs_trees():
     """Every device of the fixtures in the lines of sysfs_tree.cpp, with a second and a third look after its counters have moved."""
     wanted = re.compile(r"[^/]+|ports/\d+/(state|phys_state|rate|link_layer|lid|(hw_)?counters/[^/]+|gids/0|gid_attrs/ndevs/0)|hw_counters/[^/]+")
@@ -111,6 +123,7 @@ def netlink():
 
 
 numbers()
+ethtool()
 sysfs_trees()
 ring_records()
 netlink()

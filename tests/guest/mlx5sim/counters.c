@@ -170,6 +170,38 @@ static int modify_hw_stat(struct ib_device *ib, u32 port, unsigned int index, bo
 	return optional_enable(sim_port_of(ib, port), index, enable);
 }
 
+/*
+ * With representors: those of the device, and for each port Q counters of its vport under another name. The driver fills in
+ * none for the uplink.
+ */
+static const struct rdma_stat_desc vport_descs[SIM_NUM_Q] = {
+#define X(n) [SIM_##n] = { .name = "vport_" #n },
+	SIM_Q_COUNTERS(X)
+#undef X
+};
+
+static struct rdma_hw_stats *alloc_vport_stats(struct ib_device *ib, u32 port)
+{
+	return rdma_alloc_hw_stats_struct(vport_descs, SIM_NUM_Q, RDMA_HW_STATS_DEFAULT_LIFESPAN);
+}
+
+static int get_vport_stats(struct ib_device *ib, struct rdma_hw_stats *stats, u32 num, int index)
+{
+	struct sim_port *port;
+	unsigned int i;
+	int err;
+
+	if (!num)
+		return get_hw_stats(ib, stats, 0, index);
+	port = sim_port_of(ib, num);
+	err = sim_ask(port->card, SIM_ASK_HW_COUNTERS);
+	if (err)
+		return err;
+	for (i = 0; i < SIM_NUM_Q; i++)
+		stats->value[i] = port->representor ? lower_32_bits(sim_port_value(port, i)) : 0;
+	return SIM_NUM_Q;
+}
+
 const struct ib_device_ops sim_port_stats_ops = {
 	.alloc_hw_port_stats = alloc_hw_port_stats,
 	.get_hw_stats = get_hw_stats,
@@ -179,4 +211,10 @@ const struct ib_device_ops sim_port_stats_ops = {
 const struct ib_device_ops sim_device_stats_ops = {
 	.alloc_hw_device_stats = alloc_hw_device_stats,
 	.get_hw_stats = get_hw_stats,
+};
+
+const struct ib_device_ops sim_vport_stats_ops = {
+	.alloc_hw_device_stats = alloc_hw_device_stats,
+	.alloc_hw_port_stats = alloc_vport_stats,
+	.get_hw_stats = get_vport_stats,
 };

@@ -5,7 +5,7 @@
 
 sim_usage() {
     cat <<'HELP'
-usage: ctl.sh load [PARAMETER=VALUE]...    loads the module: devices= ports= pci= switchdev= (exit status 3: not built)
+usage: ctl.sh load [PARAMETER=VALUE]...    loads the module: devices= ports= pci= switchdev= lag= reps= (exit status 3: not built)
        ctl.sh unload
        ctl.sh count PORT NAME [VALUE]      reads or sets a counter (the truth, 64 bits; Q counters: of the default set)
        ctl.sh rate PORT NAME VALUE         lets it grow by so much a second

@@ -388,6 +388,24 @@ static int rate_store(void *what, char *line)
 	return -EINVAL;
 }
 
+static int netdev_show(struct seq_file *out, void *what)
+{
+	const struct sim_port *port = what;
+
+	seq_printf(out, "%s\n", *port->over ? port->over : port->netdev->name);
+	return 0;
+}
+
+static int netdev_store(void *what, char *line)
+{
+	struct sim_port *port = what;
+
+	if (strlen(line) >= sizeof(port->over))
+		return -EINVAL;
+	strscpy(port->over, strcmp(line, port->netdev->name) ? line : "", sizeof(port->over));
+	return 0;
+}
+
 static int truth_show(struct seq_file *out, void *what)
 {
 	struct sim_port *port = what;
@@ -409,6 +427,7 @@ static int truth_show(struct seq_file *out, void *what)
 static const struct text port_texts[] = {
 	{ "state", state_show, state_store },
 	{ "rate", rate_show, rate_store },
+	{ "netdev", netdev_show, netdev_store },
 	{ "truth", truth_show, NULL },
 };
 

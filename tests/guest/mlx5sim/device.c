@@ -5,8 +5,8 @@
 
 #include "mlx5sim.h"
 
-static bool switchdev;
-module_param(switchdev, bool, 0444);
+bool sim_switchdev;
+module_param_named(switchdev, sim_switchdev, bool, 0444);
 MODULE_PARM_DESC(switchdev, "hw_counters of the device instead of its ports, as mlx5 in switchdev mode");
 
 static ssize_t hw_rev_show(struct device *device, struct device_attribute *attr, char *buf)
@@ -89,6 +89,28 @@ static const struct ib_device_ops sim_device_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, sim_qp, ib),
 };
 
+static const struct ib_device_ops *stats_ops(const struct sim_card *card)
+{
+	if (!sim_switchdev)
+		return &sim_port_stats_ops;
+	return card->ports[card->num_ports - 1].representor ? &sim_vport_stats_ops : &sim_device_stats_ops;
+}
+
+static int set_netdev(struct sim_ibdev *dev, struct sim_port *port)
+{
+	struct net_device *over;
+	int err;
+
+	if (!*port->over)
+		return ib_device_set_netdev(&dev->ib, port->netdev, port->num);
+	over = dev_get_by_name(&init_net, port->over);
+	if (!over)
+		return -ENODEV;
+	err = ib_device_set_netdev(&dev->ib, over, port->num);
+	dev_put(over);
+	return err;
+}
+
 struct sim_ibdev *sim_device_register(struct sim_card *card)
 {
 	struct sim_ibdev *dev;
@@ -101,7 +123,7 @@ struct sim_ibdev *sim_device_register(struct sim_card *card)
 	dev->card = card;
 	dev->ib.node_type = RDMA_NODE_IB_CA;
 	dev->ib.node_guid = cpu_to_be64(card->guid);
-	dev->ib.phys_port_cnt = card->num_ports;
+	dev->ib.phys_port_cnt = card->rdma_ports;
 	dev->ib.num_comp_vectors = num_possible_cpus();
 	dev->ib.dev.parent = card->parent;
 	snprintf(dev->ib.node_desc, sizeof(dev->ib.node_desc), "%s look-alike", card->name);
@@ -111,10 +133,10 @@ struct sim_ibdev *sim_device_register(struct sim_card *card)
 	ib_set_device_ops(&dev->ib, &sim_verbs_ops);
 	ib_set_device_ops(&dev->ib, &sim_qp_ops);
 	ib_set_device_ops(&dev->ib, &sim_set_ops);
-	ib_set_device_ops(&dev->ib, switchdev ? &sim_device_stats_ops : &sim_port_stats_ops);
+	ib_set_device_ops(&dev->ib, stats_ops(card));
 
-	for (i = 0; !err && i < card->num_ports; i++)
-		err = ib_device_set_netdev(&dev->ib, card->ports[i].netdev, i + 1);
+	for (i = 0; !err && i < card->rdma_ports; i++)
+		err = set_netdev(dev, &card->ports[i]);
 	/* By its own name and not "mlx5_%d": a device that comes back is the same one. No DMA device: nothing is moved. */
 	if (!err)
 		err = ib_register_device(&dev->ib, card->name, NULL);

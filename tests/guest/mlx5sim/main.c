@@ -16,6 +16,14 @@ static unsigned int ports = 1;
 module_param(ports, uint, 0444);
 MODULE_PARM_DESC(ports, "ports of each device, 1 to 4 (default 1)");
 
+static bool lag;
+module_param(lag, bool, 0444);
+MODULE_PARM_DESC(lag, "the RDMA device has one port, and the netdevs of the others are for its bond, as RoCE LAG");
+
+static unsigned int reps;
+module_param(reps, uint, 0444);
+MODULE_PARM_DESC(reps, "representors of VFs beside each device's port, an RDMA port each, 0 to 8; implies switchdev");
+
 static char *pci[SIM_MAX_CARDS];
 static unsigned int num_pci;
 module_param_array(pci, charp, &num_pci, 0444);
@@ -105,6 +113,7 @@ static void destroy_card(struct sim_card *card)
 static struct sim_card *create_card(unsigned int num)
 {
 	struct sim_card *card;
+	unsigned int netdevs = ports + reps;
 	int err;
 	u32 i;
 
@@ -122,13 +131,15 @@ static struct sim_card *create_card(unsigned int num)
 	INIT_LIST_HEAD(&card->qps);
 	ida_init(&card->qpns);
 
-	card->ports = kvcalloc(ports, sizeof(*card->ports), GFP_KERNEL);
+	card->ports = kvcalloc(netdevs, sizeof(*card->ports), GFP_KERNEL);
+	card->rdma_ports = lag ? 1 : netdevs;
 	err = card->ports ? find_parent(card) : -ENOMEM;
-	for (i = 0; !err && i < ports; i++) {
+	for (i = 0; !err && i < netdevs; i++) {
 		struct sim_port *port = &card->ports[i];
 
 		port->card = card;
 		port->num = i + 1;
+		port->representor = i >= ports;
 		port->state = IB_PORT_ACTIVE;
 		port->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
 		port->lanes = 4;
@@ -166,6 +177,9 @@ static int __init mlx5sim_init(void)
 
 	if (devices < 1 || devices > SIM_MAX_CARDS || ports < 1 || ports > SIM_MAX_PORTS)
 		return -EINVAL;
+	if (reps > SIM_MAX_REPS || (reps && (lag || ports > 1)))
+		return -EINVAL;
+	sim_switchdev |= reps > 0;
 	err = sim_debugfs_init();
 	if (err)
 		return err;

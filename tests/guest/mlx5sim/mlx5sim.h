@@ -60,6 +60,7 @@ enum sim_kind {
 
 #define SIM_MAX_CARDS 16
 #define SIM_MAX_PORTS 4
+#define SIM_MAX_REPS 8
 #define SIM_MAX_SETS 255 /* the set's number has 8 bits in mlx5's QP context */
 #define SIM_FIRST_QPN 100
 #define SIM_GIDS 16
@@ -84,6 +85,8 @@ struct sim_port {
 	struct sim_card *card;
 	u32 num;
 	struct net_device *netdev;
+	bool representor; /* of VF num - 2 */
+	char over[IFNAMSIZ]; /* the netdev that the RDMA port names instead of its own; taken when the device appears */
 	enum ib_port_state state;
 	u32 phys_state;
 	u32 lanes;
@@ -103,7 +106,8 @@ struct sim_card {
 	struct device *parent;
 	struct platform_device *platform; /* the parent, unless it is a PCI device */
 	struct pci_dev *pci;
-	unsigned int num_ports;
+	unsigned int num_ports; /* netdevs */
+	unsigned int rdma_ports; /* the first of them: in LAG one port stands for all */
 	struct sim_port *ports;
 
 	struct mutex lock; /* of ib: presence */
@@ -149,6 +153,7 @@ struct sim_qp {
 extern spinlock_t sim_lock;
 extern struct sim_card *sim_cards[SIM_MAX_CARDS];
 extern unsigned int sim_num_cards;
+extern bool sim_switchdev; /* hw_counters of the device, and the eswitch's id on netdevs */
 extern const char *const sim_counter_names[SIM_NUM_COUNTERS];
 extern const char *const sim_kind_names[SIM_NUM_KINDS];
 
@@ -197,7 +202,7 @@ u64 sim_port_value(struct sim_port *port, unsigned int index);
 struct rdma_hw_stats *sim_alloc_stats(void);
 void sim_card_stop(struct sim_card *card);
 void sim_card_reset(struct sim_card *card);
-extern const struct ib_device_ops sim_port_stats_ops, sim_device_stats_ops;
+extern const struct ib_device_ops sim_port_stats_ops, sim_device_stats_ops, sim_vport_stats_ops;
 
 /* pma.c */
 int sim_process_mad(struct ib_device *ib, int flags, u32 port, const struct ib_wc *wc, const struct ib_grh *grh,

@@ -17,6 +17,9 @@ static bool is_shown(const struct sim_port *port, unsigned int index)
 {
 	s8 when = shown[index - SIM_NUM_IB];
 
+	/* A representor has the software's counters and those of the vport, and nothing of the physical port (en_rep.c). */
+	if (port->representor)
+		return index <= SIM_tx_bytes || (index >= SIM_rx_vport_rdma_unicast_packets && index <= SIM_tx_vport_rdma_unicast_bytes);
 	if (when == SIM_SHOWN_ALWAYS)
 		return true;
 	if (when == SIM_SHOWN_GLOBAL_PAUSE)
@@ -63,7 +66,7 @@ static void get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
 {
 	struct sim_port *port = sim_port_of_netdev(netdev);
 
-	strscpy(info->driver, "mlx5_core", sizeof(info->driver));
+	strscpy(info->driver, port->representor ? "mlx5e_rep" : "mlx5_core", sizeof(info->driver));
 	strscpy(info->fw_version, "28.39.1002 (SIM_0000000838)", sizeof(info->fw_version));
 	strscpy(info->bus_info, dev_name(port->card->parent), sizeof(info->bus_info));
 }
@@ -104,10 +107,35 @@ static netdev_tx_t start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	return NETDEV_TX_OK;
 }
 
+/* As devlink names ports: the uplink p0, the representor of a VF pf0vf3. */
+static int get_phys_port_name(struct net_device *netdev, char *name, size_t size)
+{
+	const struct sim_port *port = sim_port_of_netdev(netdev);
+
+	if (port->representor)
+		snprintf(name, size, "pf0vf%u", port->num - 2);
+	else
+		snprintf(name, size, "p%u", port->num - 1);
+	return 0;
+}
+
+static int get_port_parent_id(struct net_device *netdev, struct netdev_phys_item_id *id)
+{
+	const struct sim_card *card = sim_port_of_netdev(netdev)->card;
+
+	if (!sim_switchdev)
+		return -EOPNOTSUPP;
+	id->id_len = sizeof(card->guid);
+	memcpy(id->id, &card->guid, sizeof(card->guid));
+	return 0;
+}
+
 static const struct net_device_ops sim_netdev_ops = {
 	.ndo_start_xmit = start_xmit,
 	.ndo_validate_addr = eth_validate_addr,
 	.ndo_set_mac_address = eth_mac_addr,
+	.ndo_get_phys_port_name = get_phys_port_name,
+	.ndo_get_port_parent_id = get_port_parent_id,
 };
 
 int sim_netdev_create(struct sim_port *port)
@@ -121,14 +149,17 @@ int sim_netdev_create(struct sim_port *port)
 	if (!netdev)
 		return -ENOMEM;
 	*(struct sim_port **)netdev_priv(netdev) = port;
-	snprintf(netdev->name, sizeof(netdev->name), "sim%up%u", card->num, port->num);
+	if (port->representor)
+		snprintf(netdev->name, sizeof(netdev->name), "sim%ur%u", card->num, port->num - 2);
+	else
+		snprintf(netdev->name, sizeof(netdev->name), "sim%up%u", card->num, port->num);
 	netdev->netdev_ops = &sim_netdev_ops;
 	netdev->ethtool_ops = &sim_ethtool_ops;
-	netdev->dcbnl_ops = &sim_dcb_ops;
+	netdev->dcbnl_ops = port->representor ? NULL : &sim_dcb_ops;
 	netdev->priv_flags |= IFF_NO_QUEUE;
 	netdev->max_mtu = 9978;
 	netdev->mtu = 4200; /* room for RoCE packets of 4096 bytes */
-	netdev->dev_port = port->num - 1;
+	netdev->dev_port = port->representor ? 0 : port->num - 1;
 	eth_hw_addr_set(netdev, mac);
 	SET_NETDEV_DEV(netdev, card->parent);
 	err = register_netdev(netdev);

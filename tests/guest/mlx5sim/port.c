@@ -87,7 +87,7 @@ void sim_port_set_state(struct sim_port *port, enum ib_port_state state)
 		netif_carrier_on(port->netdev);
 	else
 		netif_carrier_off(port->netdev);
-	if (card->ib) {
+	if (card->ib && port->num <= card->rdma_ports) {
 		struct ib_event event = {
 			.device = &card->ib->ib,
 			.event = state == IB_PORT_ACTIVE ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,

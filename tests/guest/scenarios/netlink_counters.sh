@@ -49,8 +49,8 @@ stop_daemon
 sim forget mlx5_0
 "$QPSCOPE_BIN/qpscoped" --once --samples 5 --interval 0.2 >"$STATE/once"
 [[ $(sim asked mlx5_0 hw_counters) -eq 10 ]] || die "5 samples of 2 ports asked $(sim asked mlx5_0 hw_counters) times for hw_counters"
-# A sample of a port: its state once; on the slow clock, which --once runs with it, lid, state and rate.
-[[ $(sim asked mlx5_0 query_port) -eq 40 ]] || die "5 samples of 2 ports queried it $(sim asked mlx5_0 query_port) times"
+# A sample of a port: its state once; on the slow clock, which --once runs with it, lid, state and rate, and its netdev.
+[[ $(sim asked mlx5_0 query_port) -eq 50 ]] || die "5 samples of 2 ports queried it $(sim asked mlx5_0 query_port) times"
 
 say '-- the card fails, and comes back'
 start_daemon

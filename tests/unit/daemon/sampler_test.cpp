@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "clock.h"
+#include "support/fake_ethtool.h"
 #include "support/fake_host.h"
 #include "support/fake_netlink.h"
 
@@ -165,4 +166,24 @@ TEST_CASE("news of queue pairs go to the sampler that has the device now, and to
   CHECK(directory.wakers.contains("mlx5_0") == binds);
   second.request_stop();
   CHECK(directory.wakers.empty());
+}
+
+TEST_CASE("a collector that asks for rest is left alone for as long", "[daemon.sampler]") {
+  Site site;
+  add_device(site.tree);
+  site.tree.file(kDevice + "/ports/1/gid_attrs/ndevs/0", "eth0\n");
+  site.tree.file("sys/class/net/eth0/ifindex", "1\n");
+  FakeEthtool fake;
+  fake.statistics["eth0"] = {{"link_down_events_phy", 1}};
+  double takes = 0.3;
+  fake.meanwhile = [&] { site.clock.pass(takes); };
+  site.host.ethtool = [&] { return fake.ethtool(); };
+  DeviceSampler sampler(site.host, {.name = "mlx5_0"}, {}, site.budgets, site.clock.fn());
+  sampler.pass();
+  CHECK(output(sampler.state(), "netdev_statistics").interval == Approx(30));
+  CHECK(output(sampler.state(), "netdev_statistics").rest == Approx(30));
+  CHECK(output(sampler.state(), "port_info").interval == 15);
+  takes = 0;
+  sampler.pass();
+  CHECK(output(sampler.state(), "netdev_statistics").interval == 15);
 }
