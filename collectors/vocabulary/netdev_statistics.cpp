@@ -76,11 +76,13 @@ std::string NetdevMatch::label() const { return meaning->label == "#" ? std::to_
 
 std::span<const NetdevMeaning> netdev_table(std::string_view driver) {
   driver = driver.substr(0, driver.find('['));  // mlx5_core[ib_ipoib]: the same statistics (mlx5 ipoib/ethtool.c mlx5i_get_drvinfo)
-  if (driver == "mlx5_core") return netdev::kMlx5;
-  if (driver == "bnxt_en") return netdev::kBnxt;
-  if (driver == "ice") return netdev::kIce;
-  if (driver == "ena") return netdev::kEna;
-  return {};
+  const auto found = std::ranges::find(netdev_tables(), driver, &NetdevTable::driver);
+  return found == netdev_tables().end() ? std::span<const NetdevMeaning>() : found->rows;
+}
+
+std::span<const NetdevTable> netdev_tables() {
+  static const std::array<NetdevTable, 4> tables{{{"bnxt_en", netdev::kBnxt}, {"ena", netdev::kEna}, {"ice", netdev::kIce}, {"mlx5_core", netdev::kMlx5}}};
+  return tables;
 }
 
 std::optional<NetdevMatch> match_statistic(std::span<const NetdevMeaning> table, std::string_view name) {

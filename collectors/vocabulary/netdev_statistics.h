@@ -38,6 +38,11 @@ struct NetdevMatch {
 
 // `driver` as it calls itself (Ethtool::driver) or as its module is called. Empty: nothing is known of it.
 std::span<const NetdevMeaning> netdev_table(std::string_view driver);
+struct NetdevTable {
+  std::string_view driver;
+  std::span<const NetdevMeaning> rows;
+};
+std::span<const NetdevTable> netdev_tables();
 // nullopt: no row has this name. Untrusted.
 std::optional<NetdevMatch> match_statistic(std::span<const NetdevMeaning> table, std::string_view name);
 

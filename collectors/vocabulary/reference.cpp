@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "collectors/vocabulary/netdev_statistics.h"
 #include "collectors/vocabulary/vocabulary.h"
 
 namespace qpscope {
@@ -34,6 +35,16 @@ std::string line(const CounterRow& row) {
   std::string help(row.help);
   if (!row.source.empty()) help += " (" + std::string(row.source) + ")";
   return "| " + names + " | " + std::string(to_string(row.unit)) + " | " + width(row.shape) + " | " + feeds(row) + " | " + help + " |\n";
+}
+
+std::string line(const NetdevMeaning& row) {
+  const bool of_device = row.scope == NetdevScope::pci_function;
+  const auto names = row.family->labels.list();
+  std::string family(row.family->name);
+  if (!row.label.empty()) family += "{" + std::string(names[of_device ? 1 : 2]) + "=\"" + std::string(row.label) + "\"}";
+  const char* scope = of_device ? "PCI function" : row.scope == NetdevScope::function ? "function" : "physical port";
+  const std::string unit = row.per_unit == 1 ? "" : row.per_unit == 1e6 ? "microseconds" : "percent";
+  return "| " + code(row.statistic) + " | " + unit + " | " + scope + " | " + code(family) + " |\n";
 }
 
 }  // namespace
@@ -73,6 +84,11 @@ std::string vocabulary_markdown() {
     }
     if (!table->rows.empty()) out += "\n| counter | unit | bits | family | meaning |\n| --- | --- | --- | --- | --- |\n";
     for (const CounterRow& row : table->rows) out += line(row);
+  }
+  out += "\n# Statistics of netdevs\n\nWhat `ethtool -S` says of a port's netdevs, by the netdev's driver: what is not here is not exported. `#` is a number.\n";
+  for (const NetdevTable& table : netdev_tables()) {
+    out += "\n## " + std::string(table.driver) + "\n\n| statistic | unit, where it is not the family's | whose | family |\n| --- | --- | --- | --- |\n";
+    for (const NetdevMeaning& row : table.rows) out += line(row);
   }
   return out;
 }
