@@ -108,9 +108,8 @@ void DeviceSampler::run() {
         break;
       }
       collect(*slot, static_cast<std::size_t>(slot - slots_.data()));
-      const auto step = static_cast<std::uint64_t>(slot->interval * 1e9);
-      // On the grid, so that a slow pass does not shift all later ones; never twice in a row after a long stall.
-      slot->due.value = std::max(slot->due.value + step, now.value + step / 2);
+      // One grid for all collectors: the thread wakes once a second and not once for each, and a slow pass does not shift all later ones.
+      slot->due = next_on_grid(began, slot->interval, now);
     }
     const bool more = drive_sets();
     BootTime next = std::ranges::min_element(slots_, {}, &Slot::due)->due;
