@@ -202,6 +202,7 @@ void DeviceSampler::follow_shape() {
 void DeviceSampler::collect(Slot& slot, std::size_t index) {
   const BootTime began = now_();
   Reading reading{.samples = {}, .errors = errors_, .ledger = ledger_, .now = now_};
+  if (const auto& before = state_.outputs[index].samples) reading.samples.reserve(before->size());  // nobody else writes it
   // Made here and not with the sampler: opening a file may hang just like reading it.
   if (!slot.collector) slot.collector = slot.row->make(host_, device_);
   const Result<> done = slot.collector->collect(reading);

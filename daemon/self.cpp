@@ -72,7 +72,7 @@ void add_sampler(SampleList& out, const std::string& device, const DeviceSampler
   out.push_back(sample(kInterval, {device}, slowest));
   for (const DeviceSampler::Output& output : state.outputs) {
     if (!output.tried) continue;
-    const std::vector<std::string> labels{std::string(output.collector), device};
+    const Labels labels{output.collector, device};
     out.push_back(sample(kSuccess, labels, output.success ? 1 : 0));
     out.push_back(sample(kDuration, labels, output.duration));
     if (output.last_success.value) out.push_back(sample(kLast, labels, static_cast<double>(output.last_success.value) / 1e9 + view.wall_minus_boot));

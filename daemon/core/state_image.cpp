@@ -53,7 +53,7 @@ void put_own(std::string& out, const CarriedTotal& one) {
   } else {
     put_number(out, std::bit_cast<std::uint64_t>(std::get<double>(one.value)));
   }
-  for (const std::string& label : one.labels) put_word(out, label);
+  for (const std::string_view label : one.labels) put_word(out, label);
 }
 
 void put_total(std::string& out, const PortCounter& counter, std::uint64_t total) {

@@ -39,7 +39,7 @@ struct Bench {
     commands = reading.firmware_commands;
     hw.clear();
     for (const Sample& one : reading.samples) {
-      if (one.def->name == "qpscope_hw_counters_total") hw[one.labels[2]] = std::get<double>(one.value);
+      if (one.def->name == "qpscope_hw_counters_total") hw[std::string(one.labels[2])] = std::get<double>(one.value);
       if (one.def->name == "qpscope_port_state") hw["state"] = std::get<double>(one.value);
       if (one.def->name == "qpscope_port_physical_state") hw["phys_state"] = std::get<double>(one.value);
     }
