@@ -36,7 +36,7 @@ bool equal(const Series& a, const Series& b) { return *a.labels == *b.labels; }
 
 }  // namespace
 
-Page render(std::span<const SharedSamples> lists) {
+Page render(std::span<const SharedSamples> lists, const LeftOut& left_out) {
   std::map<std::string_view, Family> families;
   std::deque<Labels> made_safe;  // of those few that are not safe as they are
   std::unordered_map<const MetricDef*, Family*> of_def;  // a name may have several
@@ -45,6 +45,7 @@ Page render(std::span<const SharedSamples> lists) {
   for (const auto& list : lists) {
     if (!list) continue;
     for (const Sample& one : *list) {
+      if (left_out.contains(one)) continue;
       if (one.def != last) {
         last = one.def;
         Family*& known = of_def[last];
