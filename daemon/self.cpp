@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <set>
+#include <string_view>
 
 #include "version.h"
 
@@ -100,9 +102,10 @@ SampleList self_samples(const SelfView& view) {
   }
   out.push_back(sample(kOverflows, {}, static_cast<double>(view.tenant_overflows)));
   std::uint64_t throttled = 0;
+  std::set<std::string_view> present;
+  for (const auto& [device, state] : view.samplers) present.insert(device);
   for (const auto& [device, budget] : view.budgets) {
-    const bool present = std::ranges::any_of(view.samplers, [&](const auto& one) { return one.first == device; });
-    if (present) out.push_back(sample(kCommands, {device, "self"}, static_cast<double>(budget->spent())));
+    if (present.contains(device)) out.push_back(sample(kCommands, {device, "self"}, static_cast<double>(budget->spent())));
     throttled += budget->throttled();
   }
   out.push_back(sample(kThrottled, {}, static_cast<double>(throttled)));
