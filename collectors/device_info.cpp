@@ -54,24 +54,33 @@ class DeviceInfo : public Collector {
     return host_.root.exists(path_ + "/device/sfnum") ? "sf" : "none";
   }
 
-  void add_vf(Reading& out, const std::string& address) const {
+  void add_vf(Reading& out, const std::string& address) {
     const std::string pf = path_ + "/device/physfn";
-    const auto entries = host_.root.list(pf);
-    if (!entries && !absent(entries.error())) out.failed("device", entries.error());
-    if (!entries) return;
+    // A physical function has hundreds of these links, and as many virtual ones that look: the one that was right is looked at first.
+    if (vf_.empty() || host_.root.link_name(pf + "/" + vf_).value_or("") != address) vf_ = find_vf(out, pf, address);
+    if (vf_.empty()) return;
     const auto devices = host_.root.list(pf + "/infiniband");
     if (!devices && !absent(devices.error())) out.failed("device", devices.error());
-    for (const std::string& entry : *entries) {
-      if (!entry.starts_with("virtfn")) continue;
-      const auto function = host_.root.link_name(pf + "/" + entry);
-      if (!function && !absent(function.error())) out.failed("device", function.error());
-      if (!function || *function != address) continue;
-      out.add(kVf, {device_, devices && !devices->empty() ? devices->front() : std::string(), entry.substr(6)}, 1);
-    }
+    out.add(kVf, {device_, devices && !devices->empty() ? devices->front() : std::string(), vf_.substr(kLink.size())}, 1);
   }
 
+  // "": there is none.
+  std::string find_vf(Reading& out, const std::string& pf, const std::string& address) const {
+    const auto entries = host_.root.list(pf);
+    if (!entries && !absent(entries.error())) out.failed("device", entries.error());
+    for (const std::string& entry : entries.value_or(std::vector<std::string>())) {
+      if (!entry.starts_with(kLink)) continue;
+      const auto function = host_.root.link_name(pf + "/" + entry);
+      if (!function && !absent(function.error())) out.failed("device", function.error());
+      if (function && *function == address) return entry;
+    }
+    return {};
+  }
+
+  static constexpr std::string_view kLink = "virtfn";  // and its number
   const Host& host_;
   const std::string device_, path_;
+  std::string vf_;  // the link of the physical function that points here; "": not known
 };
 
 }  // namespace

@@ -50,10 +50,19 @@ class Card {
     for (const DeviceDriver& one : devices) place(one);
   }
 
-  PhysicalPort port(const DeviceDriver& one, PortNum number) const {
+  std::shared_ptr<const PhysicalPort> port(const DeviceDriver& one, PortNum number) {
     const auto place = places_.find(one.device);
-    if (place == places_.end()) return {.ports = {{one.device, number}}, .stranger = {}};
+    if (place == places_.end()) return std::make_shared<const PhysicalPort>(PhysicalPort{.ports = {{one.device, number}}, .stranger = {}});
     const bool mlx5 = one.driver == "mlx5_core";
+    auto& known = looked_at_[{place->second, mlx5 ? PortNum{} : number}];
+    if (!known) known = std::make_shared<const PhysicalPort>(look(place, mlx5, number));
+    return known;
+  }
+
+ private:
+  using Places = std::map<std::string, std::string>;
+
+  PhysicalPort look(Places::const_iterator place, bool mlx5, PortNum number) const {
     PhysicalPort out;
     std::vector<std::string> physical{place->second};
     if (mlx5) std::ranges::copy(neighbours(place->second), std::back_inserter(physical));
@@ -64,7 +73,6 @@ class Card {
     return out;
   }
 
- private:
   void place(const DeviceDriver& one) {
     if (!has_firmware(one.driver)) return;  // it may name a card as its parent all the same
     const std::string parent = device_path(one.device) + "/device";
@@ -120,9 +128,10 @@ class Card {
   }
 
   const Sysroot& root_;
-  std::map<std::string, std::string> places_;           // device → physical function
+  Places places_;                                       // device → physical function
   std::map<std::string, std::vector<std::string>> on_;  // PCI function → devices on it
   std::set<std::string> in_guest_;                      // virtual functions whose physical function is out of sight
+  std::map<std::pair<std::string, PortNum>, std::shared_ptr<const PhysicalPort>> looked_at_;  // by physical function; port 0: all of them
 };
 
 }  // namespace
@@ -133,9 +142,9 @@ bool is_virtual_function(std::string_view vendor, std::string_view device) {
   return vendor == "0x15b3" && std::ranges::find(ids, device) != ids.end();
 }
 
-std::map<std::pair<std::string, PortNum>, PhysicalPort> physical_ports(const Sysroot& root, const std::vector<DeviceDriver>& devices) {
-  const Card card(root, devices);
-  std::map<std::pair<std::string, PortNum>, PhysicalPort> out;
+PhysicalPorts physical_ports(const Sysroot& root, const std::vector<DeviceDriver>& devices) {
+  Card card(root, devices);
+  PhysicalPorts out;
   for (const DeviceDriver& one : devices) {
     for (const PortNum port : ports_of(root, one.device)) out[{one.device, port}] = card.port(one, port);
   }

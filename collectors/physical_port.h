@@ -13,6 +13,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,8 +35,9 @@ struct DeviceDriver {
   std::string driver;  // driver_of()
 };
 
-// For each port of each device.
-std::map<std::pair<std::string, PortNum>, PhysicalPort> physical_ports(const Sysroot& root, const std::vector<DeviceDriver>& devices);
+// For each port of each device. Those that go together share one, as there may be hundreds.
+using PhysicalPorts = std::map<std::pair<std::string, PortNum>, std::shared_ptr<const PhysicalPort>>;
+PhysicalPorts physical_ports(const Sysroot& root, const std::vector<DeviceDriver>& devices);
 
 // A virtual function by its PCI ids alone: in a virtual machine its physical function is out of sight.
 bool is_virtual_function(std::string_view vendor, std::string_view device);

@@ -4,6 +4,9 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
 
 #include "clock.h"
 #include "collectors/counter_folder.h"
@@ -35,10 +38,11 @@ void Devices::scan(Start start) {
   if (names->empty() && !absence_logged_) log::info("no RDMA device here; one that appears is picked up");
   absence_logged_ = names->empty();
 
+  const std::set<std::string_view> present(names->begin(), names->end());
   std::unique_lock lock(mutex_);
   // One that was registered anew is another, whatever its name: what is open belongs to the old one. Where it cannot be told now, it is the same.
   const auto gone = std::stable_partition(samplers_.begin(), samplers_.end(), [&](const auto& sampler) {
-    if (std::ranges::find(*names, sampler->device()) == names->end()) return false;
+    if (!present.contains(sampler->device())) return false;
     return host_.root.identity(device_path(sampler->device())).value_or(sampler->identity()) == sampler->identity();
   });
   for (auto it = gone; it != samplers_.end(); ++it) {
@@ -49,9 +53,10 @@ void Devices::scan(Start start) {
   lock.unlock();
   std::erase_if(retired_, [](const auto& sampler) { return sampler->finished_within(0); });
 
+  std::set<std::string_view> known;
+  for (const auto& sampler : samplers_) known.insert(sampler->device());
   for (const std::string& name : *names) {
-    if (std::ranges::any_of(samplers_, [&](const auto& sampler) { return sampler->device() == name; })) continue;
-    add(name, *names, start);
+    if (!known.contains(name)) add(name, *names, start);
   }
   expect(*names);
 }
@@ -158,9 +163,10 @@ Result<> Devices::focus_on(const std::string& device, Qpn qpn, double seconds) c
 }
 
 void Devices::saved(const std::vector<DeviceLedger>& ledgers) {
+  std::map<std::string_view, DeviceSampler*> by_name;
+  for (const auto& sampler : samplers_) by_name.emplace(sampler->device(), sampler.get());
   for (const DeviceLedger& ledger : ledgers) {
-    const auto sampler = std::ranges::find(samplers_, ledger.name, [](const auto& one) { return one->device(); });
-    if (sampler != samplers_.end()) (*sampler)->saved(ledger.image);
+    if (const auto sampler = by_name.find(ledger.name); sampler != by_name.end()) sampler->second->saved(ledger.image);
   }
 }
 

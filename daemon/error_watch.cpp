@@ -24,7 +24,7 @@ void ErrorWatch::look(std::span<const SharedSamples> lists, BootTime now, Suspic
   const MetricDef* const port = &kCompletionErrors;
   const MetricDef* const tenant = &tenant_twin(*port);
   const MetricDef* const rest = &unattributed_twin(*port);
-  std::set<std::pair<std::string, std::string>> divided;  // ports of which it is known what is whose
+  std::set<std::pair<std::string_view, std::string_view>> divided;  // ports of which it is known what is whose
   for (const SharedSamples& list : lists) {
     for (const Sample& one : *list) {
       if (one.def == rest) divided.emplace(one.labels[0], one.labels[1]);
@@ -34,12 +34,12 @@ void ErrorWatch::look(std::span<const SharedSamples> lists, BootTime now, Suspic
   for (const SharedSamples& list : lists) {
     for (const Sample& one : *list) {
       if (one.def == tenant && grew(one, looked)) {
-        const auto id = tenant_of_ ? tenant_of_(one.labels[0], one.labels[1]) : std::nullopt;
-        out.add(one.labels[2], {.port = port_number(one.labels[3]), .tenant = id}, now);
+        const auto id = tenant_of_ ? tenant_of_(std::string(one.labels[0]), std::string(one.labels[1])) : std::nullopt;
+        out.add(std::string(one.labels[2]), {.port = port_number(std::string(one.labels[3])), .tenant = id}, now);
       } else if (one.def == rest && grew(one, false)) {
-        out.add(one.labels[0], {.port = port_number(one.labels[1]), .tenant = std::nullopt}, now);
+        out.add(std::string(one.labels[0]), {.port = port_number(std::string(one.labels[1])), .tenant = std::nullopt}, now);
       } else if (one.def == port && grew(one, false) && !divided.contains({one.labels[0], one.labels[1]})) {
-        out.add(one.labels[0], {.port = port_number(one.labels[1]), .tenant = std::nullopt}, now);
+        out.add(std::string(one.labels[0]), {.port = port_number(std::string(one.labels[1])), .tenant = std::nullopt}, now);
       }
     }
   }

@@ -31,7 +31,7 @@ class ErrorWatch {
   void look(std::span<const SharedSamples> lists, BootTime now, Suspicions& out);
 
  private:
-  using Key = std::pair<const MetricDef*, std::vector<std::string>>;
+  using Key = std::pair<const MetricDef*, Labels>;
   // Whether it is above the one seen before.
   bool grew(const Sample& one, bool new_counts);
 

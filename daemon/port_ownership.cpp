@@ -91,32 +91,43 @@ void PortOwnership::publish(bool reliable, BootTime until) {
     drivers.push_back({device.name, device.driver});
     indices[device.name] = index;
   }
-  auto physical = physical_ports(root_, drivers);
-  const BootTime now = hooks_.now();
-  const std::lock_guard lock(mutex_);
-  std::map<DevicePort, Port> ports;
-  for (auto& [port, looks] : physical) {
-    const auto old = ports_.find(port);
-    const bool same = old != ports_.end() && old->second.physical == looks;
-    const BootTime since = same ? old->second.since : now;
-    ports[port] = {std::move(looks), since};
+  std::map<std::pair<const PhysicalPort*, const Physical*>, std::shared_ptr<const Physical>> known;  // now, and before
+  std::map<DevicePort, std::shared_ptr<const Physical>> ports;
+  for (auto& [port, looks] : physical_ports(root_, drivers)) {
+    const auto old = ports_.find(port);  // none but this thread changes them
+    const Physical* before = old == ports_.end() ? nullptr : old->second.get();
+    auto& now = known[{looks.get(), before}];
+    if (!now) now = std::make_shared<const Physical>(physical(looks, indices, before));
+    ports.emplace(port, now);
   }
+  const std::lock_guard lock(mutex_);
   ports_ = std::move(ports);
-  indices_ = std::move(indices);
   reliable_ = reliable;
   surveyed_ = until;
+}
+
+PortOwnership::Physical PortOwnership::physical(std::shared_ptr<const PhysicalPort> looks, const std::map<std::string, DeviceIndex>& indices, const Physical* before) const {
+  Physical out{.looks = std::move(looks), .since = {}, .ports = {}};
+  out.since = before && *before->looks == *out.looks ? before->since : hooks_.now();
+  for (const auto& [device, number] : out.looks->ports) {
+    const auto index = indices.find(device);
+    out.whole &= index != indices.end();
+    if (index != indices.end()) out.ports.emplace_back(index->second, number);
+  }
+  return out;
 }
 
 Ownership::Verdict PortOwnership::sole_owner(const std::string& device, PortNum port, BootTime from, BootTime to) {
   const std::lock_guard lock(mutex_);
   const auto found = ports_.find({device, port});
-  if (!reliable_ || found == ports_.end() || !found->second.physical.stranger.empty() || from < found->second.since) return {};
+  if (!reliable_ || found == ports_.end()) return {};
+  const Physical& physical = *found->second;
+  if (!physical.whole || !physical.looks->stranger.empty() || from < physical.since) return {};
   PortVerdict sum{.is = Is::none, .tenant = 0};
   const std::lock_guard table_lock(table_mutex_);
-  for (const auto& [name, number] : found->second.physical.ports) {
-    const auto index = indices_.find(name);
-    if (index == indices_.end()) return {};
-    sum = sum + table_.owners().verdict(index->second, number, from, to);
+  for (const auto& [index, number] : physical.ports) {
+    sum = sum + table_.owners().verdict(index, number, from, to);
+    if (sum.is == Is::unknown) break;  // and stays so
   }
   if (to > surveyed_ && (sum.is == Is::none || sum.is == Is::sole)) sum.is = Is::pending;
   if (sum.is != Is::sole) return {.is = sum.is, .tenant = {}, .workload = {}};

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -56,10 +57,13 @@ class PortOwnership : public Ownership {
   struct Device {
     std::string name, driver;
   };
-  struct Port {
-    PhysicalPort physical;
+  struct Physical {
+    std::shared_ptr<const PhysicalPort> looks;
     BootTime since;  // it looks like this
+    std::vector<std::pair<DeviceIndex, PortNum>> ports;
+    bool whole = true;  // netlink knows each of them
   };
+  Physical physical(std::shared_ptr<const PhysicalPort> looks, const std::map<std::string, DeviceIndex>& indices, const Physical* before) const;
   void meet(const std::map<DeviceIndex, std::string>& devices);
   void look_at_contexts(DeviceIndex index);
   void compare(DeviceIndex index);
@@ -80,8 +84,7 @@ class PortOwnership : public Ownership {
   std::mutex mutex_;  // guards what follows; may be held when table_mutex_ is taken, not the other way round
   bool reliable_ = false;
   BootTime surveyed_;
-  std::map<DevicePort, Port> ports_;
-  std::map<std::string, DeviceIndex> indices_;
+  std::map<DevicePort, std::shared_ptr<const Physical>> ports_;  // those that go together share one
 };
 
 }  // namespace qpscope

@@ -115,9 +115,8 @@ void DeviceSampler::run() {
         break;
       }
       collect(*slot, static_cast<std::size_t>(slot - slots_.data()));
-      const auto step = static_cast<std::uint64_t>(slot->interval * 1e9);
-      // On the grid, so that a slow pass does not shift all later ones; never twice in a row after a long stall.
-      slot->due.value = std::max(slot->due.value + step, now.value + step / 2);
+      // One grid for all collectors: the thread wakes once a second and not once for each, and a slow pass does not shift all later ones.
+      slot->due = next_on_grid(began, slot->interval, now);
     }
     const bool more = drive_sets();
     BootTime next = std::ranges::min_element(slots_, {}, &Slot::due)->due;
@@ -217,6 +216,7 @@ void DeviceSampler::follow_shape() {
 void DeviceSampler::collect(Slot& slot, std::size_t index) {
   const BootTime began = now_();
   Reading reading{.samples = {}, .errors = errors_, .ledger = ledger_, .now = now_};
+  if (const auto& before = state_.outputs[index].samples) reading.samples.reserve(before->size());  // nobody else writes it
   // Made here and not with the sampler: opening a file may hang just like reading it.
   if (!slot.collector) slot.collector = slot.row->make(host_, device_);
   const Result<> done = slot.collector->collect(reading);

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <set>
+#include <string_view>
 
 #include "version.h"
 
@@ -75,7 +77,7 @@ void add_sampler(SampleList& out, const std::string& device, const DeviceSampler
   out.push_back(sample(kInterval, {device}, slowest));
   for (const DeviceSampler::Output& output : state.outputs) {
     if (!output.tried) continue;
-    const std::vector<std::string> labels{std::string(output.collector), device};
+    const Labels labels{output.collector, device};
     out.push_back(sample(kSuccess, labels, output.success ? 1 : 0));
     out.push_back(sample(kDuration, labels, output.duration));
     if (output.rest > 0 && output.rest >= output.interval) out.push_back(sample(kRest, labels, output.interval));
@@ -104,9 +106,10 @@ SampleList self_samples(const SelfView& view) {
   }
   out.push_back(sample(kOverflows, {}, static_cast<double>(view.tenant_overflows)));
   std::uint64_t throttled = 0;
+  std::set<std::string_view> present;
+  for (const auto& [device, state] : view.samplers) present.insert(device);
   for (const auto& [device, budget] : view.budgets) {
-    const bool present = std::ranges::any_of(view.samplers, [&](const auto& one) { return one.first == device; });
-    if (present) out.push_back(sample(kCommands, {device, "self"}, static_cast<double>(budget->spent())));
+    if (present.contains(device)) out.push_back(sample(kCommands, {device, "self"}, static_cast<double>(budget->spent())));
     throttled += budget->throttled();
   }
   out.push_back(sample(kThrottled, {}, static_cast<double>(throttled)));

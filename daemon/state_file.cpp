@@ -82,9 +82,10 @@ Result<> StateFile::write(std::string_view text) const {
   // Opened for every write: the folder may be made again by whoever cleans up /run.
   const auto folder = open_run_folder(root_);
   if (!folder) return std::unexpected(folder.error());
+  const auto make = [&] { return Fd(::openat(folder->get(), kTemporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)); };
+  Fd file = make();
   // Whatever an earlier write left, or somebody put there, is not written into.
-  ::unlinkat(folder->get(), kTemporary, 0);
-  const Fd file(::openat(folder->get(), kTemporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file && errno == EEXIST && ::unlinkat(folder->get(), kTemporary, 0) == 0) file = make();
   if (!file) return std::unexpected(io_error(std::string(kRunFolder) + "/" + kTemporary, errno));
   while (!text.empty()) {
     const ssize_t n = ::write(file.get(), text.data(), text.size());

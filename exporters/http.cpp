@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporters/http.h"
 
+#include <libdeflate.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +15,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <new>
 
 #include "exporters/cidr.h"
 #include "exporters/host_names.h"
@@ -66,17 +67,14 @@ Result<int> listen_socket(const std::string& listen_on) {
 }
 
 std::string gzip(std::string_view body) {
-  z_stream stream{};
-  constexpr int kGzip = 15 + 16;
-  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) return {};
-  std::string out(deflateBound(&stream, body.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(body.data()));
-  stream.avail_in = static_cast<uInt>(body.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  const bool done = deflate(&stream, Z_FINISH) == Z_STREAM_END;
-  out.resize(done ? stream.total_out : 0);
-  deflateEnd(&stream);
+  constexpr int kFastest = 1;
+  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(libdeflate_alloc_compressor(kFastest), &libdeflate_free_compressor);
+  if (!compressor) throw std::bad_alloc();
+  std::string out;
+  out.resize_and_overwrite(libdeflate_gzip_compress_bound(compressor.get(), body.size()), [&](char* to, std::size_t room) {
+    return libdeflate_gzip_compress(compressor.get(), body.data(), body.size(), to, room);
+  });
+  out.shrink_to_fit();  // a tenth of it
   return out;
 }
 

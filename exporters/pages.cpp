@@ -91,7 +91,8 @@ HttpResponse Pages::bounded(HttpResponse response, const HttpRequest& request) c
 }
 
 std::string Pages::metrics(const Snapshot& snapshot) {
-  std::vector<SharedSamples> lists = limit_.fit(snapshot);
+  const LeftOut left_out = limit_.fit(snapshot);
+  std::vector<SharedSamples> lists = snapshot.samples;
   if (options_.qp_limit > 0 && snapshot.queue_pairs) {
     const auto chosen = slots_.choose(*snapshot.queue_pairs, snapshot.at, own_counters_moved(snapshot), room_for_qps(snapshot, limit_.room()));
     for (std::size_t n = 0; n < kQpFamilies; ++n) {
@@ -101,7 +102,7 @@ std::string Pages::metrics(const Snapshot& snapshot) {
     }
   }
   lists.push_back(std::make_shared<const SampleList>(limit_.samples()));
-  Page page = render(lists);
+  Page page = render(lists, left_out);
   const std::array<SharedSamples, 1> self{std::make_shared<const SampleList>(SampleList{sample(kSeries, {}, static_cast<double>(page.series + 1))})};
   page.text += render(self).text;
   return std::move(page.text);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "core/text.h"
@@ -11,8 +12,6 @@
 
 namespace qpscope {
 namespace {
-
-using Labels = std::vector<std::string>;
 
 struct Series {
   const Labels* labels;  // safe
@@ -26,10 +25,10 @@ struct Family {
 
 // The labels themselves if they are safe as they are, as nearly all are; else copies, which `made` keeps.
 const Labels* safe(const Labels& labels, std::deque<Labels>& made) {
-  if (std::ranges::all_of(labels, is_plain)) return &labels;
-  Labels& out = made.emplace_back();
-  for (const std::string& label : labels) out.push_back(safe_text(label));
-  return &out;
+  if (is_plain(labels.joined()) || std::ranges::all_of(labels, is_plain)) return &labels;
+  std::vector<std::string> out;
+  for (const std::string_view label : labels) out.push_back(safe_text(label));
+  return &made.emplace_back(out);
 }
 
 bool less(const Series& a, const Series& b) { return *a.labels < *b.labels; }
@@ -37,23 +36,31 @@ bool equal(const Series& a, const Series& b) { return *a.labels == *b.labels; }
 
 }  // namespace
 
-Page render(std::span<const SharedSamples> lists) {
+Page render(std::span<const SharedSamples> lists, const LeftOut& left_out) {
   std::map<std::string_view, Family> families;
   std::deque<Labels> made_safe;  // of those few that are not safe as they are
+  std::unordered_map<const MetricDef*, Family*> of_def;  // a name may have several
+  const MetricDef* last = nullptr;
   Family* family = nullptr;
   for (const auto& list : lists) {
     if (!list) continue;
     for (const Sample& one : *list) {
-      if (!family || family->def->name != one.def->name) family = &families[one.def->name];
-      family->def = one.def;
+      if (left_out.contains(one)) continue;
+      if (one.def != last) {
+        last = one.def;
+        Family*& known = of_def[last];
+        if (!known) known = &families[last->name];
+        family = known;
+        family->def = last;
+      }
       family->series.push_back({safe(one.labels, made_safe), &one});
     }
   }
   Page page;
   for (auto& [name, one] : families) {
-    std::ranges::stable_sort(one.series, less);
-    const auto [first, last] = std::ranges::unique(one.series, equal);
-    one.series.erase(first, last);
+    if (!std::ranges::is_sorted(one.series, less)) std::ranges::stable_sort(one.series, less);
+    const auto repeated = std::ranges::unique(one.series, equal);
+    one.series.erase(repeated.begin(), repeated.end());
     text_format::append_head(page.text, *one.def);
     for (const auto& [labels, sample] : one.series) page.series += text_format::append_series(page.text, *one.def, *labels, sample->value);
   }

@@ -22,19 +22,13 @@ constexpr std::array<std::string_view, 5> kRaw{"qpscope_hw_value", "qpscope_port
                                                "qpscope_hw_counters_total"};
 constexpr std::string_view kDeviceInfo = "qpscope_device_info";
 
-bool is_raw(const MetricDef& def) { return std::ranges::find(kRaw, def.name) != kRaw.end(); }
-
 std::size_t series_of(const Sample& one) {
   const auto* histogram = std::get_if<HistogramValue>(&one.value);
   return histogram ? histogram->counts.size() + 2 : 1;
 }
-std::size_t series_of(std::span<const SharedSamples> lists) {
-  std::size_t out = 0;
-  for (const SharedSamples& list : lists) {
-    for (const Sample& one : *list) out += series_of(one);
-  }
-  return out;
-}
+struct Series {
+  std::size_t all = 0, of_idle = 0;
+};
 
 std::string_view label(const Sample& one, std::string_view name) {
   const auto names = one.def->labels.list();
@@ -58,43 +52,60 @@ std::set<std::string_view> idle_functions(const Snapshot& snapshot) {
   return out;
 }
 
+// By family, and the same name may be of several.
+std::map<const MetricDef*, Series> raw_series(const Snapshot& snapshot, const std::set<std::string_view>& idle) {
+  std::map<const MetricDef*, Series> out;
+  const MetricDef* last = nullptr;  // of many in a row
+  Series* series = nullptr;         // null: not raw
+  for (const SharedSamples& list : snapshot.samples) {
+    for (const Sample& one : *list) {
+      if (one.def != last) {
+        last = one.def;
+        series = std::ranges::find(kRaw, last->name) == kRaw.end() ? nullptr : &out[last];
+      }
+      if (!series) continue;
+      const std::size_t count = series_of(one);
+      series->all += count;
+      if (idle.contains(one.labels[0])) series->of_idle += count;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::span<const std::string_view> raw_families() { return kRaw; }
 MetricList series_limit_metrics() { return kMetrics; }
 
-std::vector<SharedSamples> SeriesLimit::fit(const Snapshot& snapshot) {
-  std::vector<SharedSamples> lists = snapshot.samples;
+LeftOut SeriesLimit::fit(const Snapshot& snapshot) {
+  LeftOut out;
   room_ = std::numeric_limits<std::size_t>::max();
-  if (limit_ == 0) return lists;
+  if (limit_ == 0) return out;
   // What the page says of itself: the number of its series, and what was left out of it.
   const std::size_t limit = limit_ - std::min(limit_, kRaw.size() + 4);
-  std::size_t series = series_of(lists);
-
-  const auto leave_out = [&](const auto& which) {
-    for (SharedSamples& list : lists) {
-      if (std::ranges::none_of(*list, which)) continue;
-      auto kept = std::make_shared<SampleList>();
-      for (const Sample& one : *list) {
-        if (!which(one)) {
-          kept->push_back(one);
-          continue;
-        }
-        series -= series_of(one);
-        dropped(one.def->name, series_of(one));
-      }
-      list = std::move(kept);
-    }
-  };
-  if (series > limit) {
-    const auto idle = idle_functions(snapshot);
-    leave_out([&](const Sample& one) { return is_raw(*one.def) && idle.contains(label(one, "device")); });
+  std::size_t series = 0;
+  for (const SharedSamples& list : snapshot.samples) {
+    for (const Sample& one : *list) series += series_of(one);
   }
-  for (const std::string_view family : kRaw) {
-    if (series > limit) leave_out([&](const Sample& one) { return one.def->name == family; });
+  if (series > limit) {
+    out.idle = idle_functions(snapshot);
+    const auto raw = raw_series(snapshot, out.idle);
+    const auto leave_out = [&](const MetricDef& def, std::size_t count, std::vector<const MetricDef*>& which) {
+      if (count == 0) return;
+      series -= count;
+      dropped(def.name, count);
+      which.push_back(&def);
+    };
+    for (const auto& [def, count] : raw) leave_out(*def, count.of_idle, out.of_idle);
+    for (const std::string_view family : kRaw) {
+      if (series <= limit) break;
+      for (const auto& [def, count] : raw) {
+        if (def->name == family) leave_out(*def, count.all - count.of_idle, out.families);
+      }
+    }
   }
   room_ = limit - std::min(limit, series);
-  return lists;
+  return out;
 }
 
 void SeriesLimit::dropped(std::string_view family, std::size_t series) {

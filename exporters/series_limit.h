@@ -9,9 +9,11 @@
 // Nothing else is ever left out, least of all the port families that alerts use: the rest may be more than the limit.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -21,13 +23,24 @@
 
 namespace qpscope {
 
+// Which samples of a snapshot are left out. Points to static storage and into the snapshot.
+class LeftOut {
+ public:
+  bool contains(const Sample& one) const {
+    return std::ranges::find(families, one.def) != families.end() || (std::ranges::find(of_idle, one.def) != of_idle.end() && idle.contains(one.labels[0]));
+  }
+
+  std::vector<const MetricDef*> families, of_idle;  // all of these; of these what the idle functions have
+  std::set<std::string_view> idle;                  // devices
+};
+
 // Not thread-safe.
 class SeriesLimit {
  public:
   explicit SeriesLimit(std::size_t limit) : limit_(limit) {}  // 0: none
 
-  // The snapshot's samples, less what there is no room for.
-  std::vector<SharedSamples> fit(const Snapshot& snapshot);
+  // Decides what of the snapshot there is no room for.
+  LeftOut fit(const Snapshot& snapshot);
   // How many series more there is room for after fit().
   std::size_t room() const { return room_; }
   // `series` of the family were left out of the page that is being made.
@@ -41,7 +54,7 @@ class SeriesLimit {
   std::map<std::string_view, std::uint64_t> dropped_;  // by names of MetricDefs, which are static
 };
 
-// The raw families, in the order in which they are left out.
+// The raw families, in the order in which they are left out. The first label of each is the device.
 std::span<const std::string_view> raw_families();
 MetricList series_limit_metrics();
 

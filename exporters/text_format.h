@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,12 +20,9 @@ void append_head(std::string& out, const MetricDef& def);
 
 // The lines of one series, and how many they are: a histogram has one for its count, one for its sum and one for each bucket.
 // `labels` are in the order of def.labels and already safe (core/text.h).
-std::size_t append_series(std::string& out, const MetricDef& def, std::span<const std::string> labels, const decltype(Sample::value)& value);
+std::size_t append_series(std::string& out, const MetricDef& def, const Labels& labels, const decltype(Sample::value)& value);
 
 // The fewest digits that read back as the same double, without exponent from 1e-4 to 1e21; NaN, +Inf, -Inf.
 void append_number(std::string& out, double value);
-
-// The value of a label, without its quotes.
-void append_label_value(std::string& out, std::string_view value);
 
 }  // namespace qpscope::text_format

@@ -44,7 +44,7 @@ std::string line(const NetdevMeaning& row) {
   if (!row.label.empty()) family += "{" + std::string(names[of_device ? 1 : 2]) + "=\"" + std::string(row.label) + "\"}";
   const char* scope = of_device ? "PCI function" : row.scope == NetdevScope::function ? "function" : "physical port";
   const std::string unit = row.per_unit == 1 ? "" : row.per_unit == 1e6 ? "microseconds" : "percent";
-  return "| " + code(row.statistic) + " | " + unit + " | " + scope + " | " + code(family) + " |\n";
+  return "| " + code(row.statistic) + " | " + unit + " | " + scope + " | " + code(family) + " | " + std::string(row.family->help) + " |\n";
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ std::string vocabulary_markdown() {
   }
   out += "\n# Statistics of netdevs\n\nWhat `ethtool -S` says of a port's netdevs, by the netdev's driver: what is not here is not exported. `#` is a number.\n";
   for (const NetdevTable& table : netdev_tables()) {
-    out += "\n## " + std::string(table.driver) + "\n\n| statistic | unit, where it is not the family's | whose | family |\n| --- | --- | --- | --- |\n";
+    out += "\n## " + std::string(table.driver) + "\n\n| statistic | unit, where it is not the family's | whose | family | meaning |\n| --- | --- | --- | --- | --- |\n";
     for (const NetdevMeaning& row : table.rows) out += line(row);
   }
   return out;

@@ -25,7 +25,7 @@ namespace qpscope {
 
 struct CarriedTotal {
   std::string family;
-  std::vector<std::string> labels;
+  Labels labels;
   std::variant<double, Histogram> value;
   friend bool operator==(const CarriedTotal&, const CarriedTotal&) = default;
 };
@@ -52,11 +52,11 @@ class CarriedTotals {
   using Value = std::variant<double, Histogram>;
   struct KeyView {
     std::string_view family;
-    const std::vector<std::string>& labels;
+    const Labels& labels;
   };
   struct Key {
     std::string family;
-    std::vector<std::string> labels;
+    Labels labels;
     KeyView view() const { return {family, labels}; }
   };
   struct Less {

@@ -60,7 +60,7 @@ struct Reading {
   // Seconds of this pass spent waiting for another of our threads: no firmware was slow.
   double waited = 0;
 
-  void add(const MetricDef& def, std::vector<std::string> labels, double value) { samples.push_back(sample(def, std::move(labels), value)); }
+  void add(const MetricDef& def, Labels labels, double value) { samples.push_back(sample(def, std::move(labels), value)); }
   void failed(std::string_view source, const Error& error);
   // Still failing, but not tried in this pass (core/back_off.h): in trouble, but no new error.
   void not_tried(const Error& error);

@@ -18,7 +18,7 @@ CounterLedger::CounterLedger(const LedgerImage& image) {
   for (const LedgerImage::Counter& one : image.counters) {
     if (entries_.size() == kMost) break;
     entries_.insert_or_assign(one.key, Entry{CounterTotal(one.state), one.at});
-    faults_.try_emplace(one.key.port);
+    faults_.try_emplace(one.key->port);
   }
   for (const auto& [port, faults] : image.ports) faults_.insert_or_assign(port, faults);
   observed_ = image.observed;
@@ -55,7 +55,8 @@ std::optional<double> CounterLedger::count(const CounterKeyView& key, std::uint6
   auto found = entries_.find(key);
   if (found == entries_.end()) {
     if (entries_.size() == kMost) return std::nullopt;
-    found = entries_.emplace(CounterKey{std::string(key.port), std::string(key.source), std::string(key.name)}, Entry{}).first;
+    auto own = std::make_shared<const CounterKey>(std::string(key.port), std::string(key.source), std::string(key.name));
+    found = entries_.emplace(std::move(own), Entry{}).first;
     faults_.try_emplace(std::string(key.port));
   }
   Entry& entry = found->second;
@@ -76,8 +77,8 @@ std::optional<double> CounterLedger::count(const CounterKeyView& key, std::uint6
 }
 
 void CounterLedger::each(std::string_view port, const std::function<void(const CounterKeyView& key, std::uint64_t total)>& see) const {
-  for (auto it = entries_.lower_bound(CounterKeyView{port, {}, {}}); it != entries_.end() && it->first.port == port; ++it) {
-    see(it->first.view(), static_cast<std::uint64_t>(it->second.total.state().total));
+  for (auto it = entries_.lower_bound(CounterKeyView{port, {}, {}}); it != entries_.end() && it->first->port == port; ++it) {
+    see(it->first->view(), static_cast<std::uint64_t>(it->second.total.state().total));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,10 +54,10 @@ struct CounterFaults {
 // What outlives the daemon (state_image.h).
 struct LedgerImage {
   struct Counter {
-    CounterKey key;
+    std::shared_ptr<const CounterKey> key;  // the ledger's own: an image is made each second
     CounterState state;
     BootTime at;  // of `state.last`
-    friend bool operator==(const Counter&, const Counter&) = default;
+    friend bool operator==(const Counter& a, const Counter& b) { return *a.key == *b.key && a.state == b.state && a.at == b.at; }
   };
   std::vector<Counter> counters;
   std::map<std::string, CounterFaults> ports;
@@ -118,7 +119,7 @@ class CounterLedger {
   struct Less {
     using is_transparent = void;
     static CounterKeyView view(const CounterKeyView& key) { return key; }
-    static CounterKeyView view(const CounterKey& key) { return key.view(); }
+    static CounterKeyView view(const std::shared_ptr<const CounterKey>& key) { return key->view(); }
     bool operator()(const auto& a, const auto& b) const { return view(a) < view(b); }
   };
   struct Entry {
@@ -129,7 +130,7 @@ class CounterLedger {
   };
   double most_events(std::string_view port, BootTime from, BootTime to) const;
 
-  std::map<CounterKey, Entry, Less> entries_;
+  std::map<std::shared_ptr<const CounterKey>, Entry, Less> entries_;
   std::map<std::string, CounterFaults, std::less<>> faults_;       // by port
   std::map<std::string, double, std::less<>> line_rates_;         // by port, where it is known; bytes per second
   std::map<ObservedKey, std::uint64_t> observed_;

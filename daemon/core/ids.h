@@ -34,6 +34,11 @@ struct Gid {
 using BootTime = Id<struct BootTimeTag, std::uint64_t>;
 
 constexpr BootTime after(BootTime time, double seconds) { return {time.value + static_cast<std::uint64_t>(seconds * 1e9)}; }
+// The next of the points in time `interval` seconds apart, from `began` on, that is at least half an interval ahead.
+constexpr BootTime next_on_grid(BootTime began, double interval, BootTime now) {
+  const std::uint64_t step = interval > 1e-9 ? static_cast<std::uint64_t>(interval * 1e9) : 1;
+  return {began.value + ((now.value - began.value + step / 2) / step + 1) * step};
+}
 constexpr double seconds(BootTime later, BootTime earlier) {
   return static_cast<double>(static_cast<std::int64_t>(later.value - earlier.value)) / 1e9;
 }

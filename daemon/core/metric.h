@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/labels.h"
+
 namespace qpscope {
 
 enum class MetricType : std::uint8_t { counter, gauge, histogram };
@@ -50,10 +52,10 @@ struct HistogramValue {
   double sum = 0;
 };
 
-// One value. Labels are in the order of def->labels, raw: the exporter makes them safe (text.h).
+// One value. Labels are in the order of def->labels.
 struct Sample {
   const MetricDef* def = nullptr;
-  std::vector<std::string> labels;
+  Labels labels;
   std::variant<double, HistogramValue> value;
 };
 
@@ -61,6 +63,6 @@ using SampleList = std::vector<Sample>;
 using SharedSamples = std::shared_ptr<const SampleList>;
 using MetricList = std::span<const MetricDef* const>;  // what a room may emit
 
-inline Sample sample(const MetricDef& def, std::vector<std::string> labels, double value) { return {&def, std::move(labels), value}; }
+inline Sample sample(const MetricDef& def, Labels labels, double value) { return {&def, std::move(labels), value}; }
 
 }  // namespace qpscope

@@ -18,6 +18,10 @@ bool plain(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || 
 void put_word(std::string& out, std::string_view word) {
   out += ' ';
   if (word.empty()) out += '-';
+  if (std::ranges::all_of(word, plain)) {  // as nearly every one is
+    out += word;
+    return;
+  }
   for (const char c : word) {
     const auto byte = static_cast<unsigned char>(c);
     if (plain(c)) {
@@ -29,12 +33,12 @@ void put_word(std::string& out, std::string_view word) {
 }
 
 void put_number(std::string& out, unsigned __int128 value) {
-  char digits[32];
-  std::size_t n = 0;
-  do digits[n++] = kHex[static_cast<unsigned>(value & 15)];
+  char digits[33];
+  char* first = std::end(digits);
+  do *--first = kHex[static_cast<unsigned>(value & 15)];
   while ((value >>= 4) != 0);
-  out += ' ';
-  while (n > 0) out += digits[--n];
+  *--first = ' ';
+  out.append(first, std::end(digits));
 }
 
 void put_histogram(std::string& out, const Histogram& histogram) {
@@ -53,7 +57,7 @@ void put_own(std::string& out, const CarriedTotal& one) {
   } else {
     put_number(out, std::bit_cast<std::uint64_t>(std::get<double>(one.value)));
   }
-  for (const std::string& label : one.labels) put_word(out, label);
+  for (const std::string_view label : one.labels) put_word(out, label);
 }
 
 void put_total(std::string& out, const PortCounter& counter, std::uint64_t total) {
@@ -278,9 +282,9 @@ bool parse_line(Line line, StateImage& state, std::vector<CarriedTotal>& own, st
     open->ports[std::move(port)] = faults;
   } else if (kind == "counter" && open && open->counters.size() < CounterLedger::kMost) {
     LedgerImage::Counter& one = open->counters.emplace_back();
-    one.key.port = line.word();
-    one.key.source = line.word();
-    one.key.name = line.word();
+    auto key = std::make_shared<CounterKey>();
+    for (std::string* word : {&key->port, &key->source, &key->name}) *word = line.word();
+    one.key = std::move(key);
     one.state.total = line.wide();
     one.state.last = line.number();
     one.at.value = line.number();
@@ -334,7 +338,7 @@ std::string state_text(const StateImage& state) {
     }
     for (const LedgerImage::Counter& one : device.image->counters) {
       out += "\ncounter";
-      for (const std::string* word : {&one.key.port, &one.key.source, &one.key.name}) put_word(out, *word);
+      for (const std::string* word : {&one.key->port, &one.key->source, &one.key->name}) put_word(out, *word);
       put_number(out, one.state.total);
       put_number(out, one.state.last);
       put_number(out, one.at.value);

@@ -38,7 +38,7 @@ StateImage make_state(fuzz::Input& in) {
     DeviceLedger device{.name = in.text(), .guid = in.text(), .image = nullptr};
     LedgerImage image;
     for (std::size_t n = in.below(8); n > 0; --n) {
-      image.counters.push_back({.key = {in.text(), in.text(), in.text()}, .state = {.total = wide(in), .last = in.number<std::uint64_t>()}, .at = {in.number<std::uint64_t>()}});
+      image.counters.push_back({.key = std::make_shared<CounterKey>(CounterKey{in.text(), in.text(), in.text()}), .state = {.total = wide(in), .last = in.number<std::uint64_t>()}, .at = {in.number<std::uint64_t>()}});
     }
     for (std::size_t n = in.below(4); n > 0; --n) image.ports[in.text()] = {.resets = in.number<std::uint64_t>(), .gaps = in.number<std::uint64_t>()};
     device.image = std::make_shared<const LedgerImage>(std::move(image));

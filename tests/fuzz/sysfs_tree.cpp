@@ -99,7 +99,7 @@ class Site {
 
   void check_totals() {
     std::map<std::tuple<std::string, std::string, std::string>, unsigned __int128> totals;
-    for (const auto& one : ledger_.image().counters) totals[{one.key.port, one.key.source, one.key.name}] = one.state.total;
+    for (const auto& one : ledger_.image().counters) totals[{one.key->port, one.key->source, one.key->name}] = one.state.total;
     check(totals.size() <= CounterLedger::kMost, "the ledger keeps its bound");
     for (const auto& [key, total] : totals_) check(totals.contains(key) && totals[key] >= total, "a total never falls");
     totals_ = std::move(totals);

@@ -31,7 +31,7 @@ void check_name(std::string_view driver, std::string_view name, KnownCounters& k
   if (!row || !row->family) return;
   const Sample sample = canonical_sample(*row, "device", "1", 1);
   check(sample.labels.size() == row->family->labels.count, "as many labels as their family has");
-  for (const std::string& label : sample.labels) check(is_plain(label), "labels of the vocabulary are plain");
+  for (const std::string_view label : sample.labels) check(is_plain(label), "labels of the vocabulary are plain");
 }
 
 void check_port_name(std::string_view name) {

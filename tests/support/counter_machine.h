@@ -106,7 +106,7 @@ struct CounterMachine {
   }
   std::string status(const std::string& port = "1") const {
     for (const Sample& one : sets->samples()) {
-      if (one.def->name == "qpscope_counter_sets_status" && one.labels[1] == port) return one.labels[2];
+      if (one.def->name == "qpscope_counter_sets_status" && one.labels[1] == port) return std::string(one.labels[2]);
     }
     return "";
   }

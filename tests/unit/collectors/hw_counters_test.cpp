@@ -40,7 +40,7 @@ struct Bench {
     commands = reading.firmware_commands;
     hw.clear();
     for (const Sample& one : reading.samples) {
-      if (one.def->name == "qpscope_hw_counters_total") hw[one.labels[2]] = std::get<double>(one.value);
+      if (one.def->name == "qpscope_hw_counters_total") hw[std::string(one.labels[2])] = std::get<double>(one.value);
       if (one.def->name == "qpscope_port_state") hw["state"] = std::get<double>(one.value);
       if (one.def->name == "qpscope_port_physical_state") hw["phys_state"] = std::get<double>(one.value);
     }
@@ -173,7 +173,7 @@ std::map<std::string, double> canonical(Site& site) {
   for (const Sample& one : reading.samples) {
     if (!one.def->name.starts_with("qpscope_port_") && one.def->name != "qpscope_unmapped_counters") continue;
     std::string key(one.def->name.substr(8));
-    for (const std::string& label : std::span(one.labels).subspan(1)) key += " " + (label.empty() ? "-" : label);
+    for (std::size_t i = 1; i < one.labels.size(); ++i) key += " " + (one.labels[i].empty() ? "-" : std::string(one.labels[i]));
     CHECK(out.emplace(key, std::get<double>(one.value)).second);
   }
   return out;

@@ -56,8 +56,8 @@ struct Bench {
     page.clear();
     for (const Sample& one : reading.samples) {
       std::string key(one.def->name.substr(8));
-      for (const std::string& label : one.labels) {
-        if (label != "mlx5_0") key += "," + label;
+      for (const std::string_view label : one.labels) {
+        if (label != "mlx5_0") key += "," + std::string(label);
       }
       CHECK(page.emplace(key, std::get<double>(one.value)).second);  // no series twice
       CHECK(one.labels.size() == one.def->labels.count);

@@ -29,7 +29,7 @@ struct Bench {
     CHECK(reading.firmware_commands == 0);
     page.clear();
     for (const Sample& one : reading.samples) {
-      page[std::string(one.def->name.substr(15)) + (one.labels.size() > 1 ? "," + one.labels[1] : "")] = std::get<double>(one.value);
+      page[std::string(one.def->name.substr(15)) + (one.labels.size() > 1 ? "," + std::string(one.labels[1]) : "")] = std::get<double>(one.value);
     }
   }
 };

@@ -13,7 +13,7 @@ namespace {
 using Ports = std::vector<std::pair<std::string, PortNum>>;
 
 PhysicalPort of(const Sysroot& root, const std::vector<DeviceDriver>& devices, const std::string& device, std::uint32_t port = 1) {
-  return physical_ports(root, devices).at({device, {port}});
+  return *physical_ports(root, devices).at({device, {port}});
 }
 
 Sysroot fixture(const std::string& name) { return Sysroot::open(QPSCOPE_SOURCE_DIR "/tests/fixtures/" + name).value(); }
@@ -86,7 +86,7 @@ TEST_CASE("a guest's virtual function shares its port with it knows not whom", "
 
 TEST_CASE("software devices have their port for themselves, whatever they hang on", "[collectors.physical_port]") {
   const Sysroot root = fixture("16-rxe-and-siw");
-  for (const auto& [port, physical] : physical_ports(root, all(root, "rdma_rxe"))) CHECK(physical == PhysicalPort{{port}, ""});
+  for (const auto& [port, physical] : physical_ports(root, all(root, "rdma_rxe"))) CHECK(*physical == PhysicalPort{{port}, ""});
   Bus bus;
   bus.function("0000:5e:00.0");
   bus.rdma("mlx5_0", "0000:5e:00.0");

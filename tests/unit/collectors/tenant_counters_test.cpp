@@ -22,7 +22,7 @@ Samples shown(CounterLedger& ledger, std::string_view driver) {
   Samples out;
   for (const Sample& one : reading.samples) {
     std::string key(one.def->name);
-    for (const std::string& label : one.labels) key += " " + label;
+    for (const std::string_view label : one.labels) key += " " + std::string(label);
     CHECK(out.emplace(key, std::get<double>(one.value)).second);
   }
   return out;

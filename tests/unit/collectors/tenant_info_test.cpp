@@ -18,8 +18,8 @@ QpRecord of(TenantId tenant, std::string pod = {}, std::string container = {}) {
   return record;
 }
 
-std::vector<std::vector<std::string>> labels(const SampleList& out, std::string_view family) {
-  std::vector<std::vector<std::string>> found;
+std::vector<Labels> labels(const SampleList& out, std::string_view family) {
+  std::vector<Labels> found;
   for (const Sample& one : out) {
     if (one.def->name == family) found.push_back(one.labels);
   }
@@ -36,10 +36,10 @@ TEST_CASE("one sample for each pair that has queue pairs, and one for each conta
   std::vector<QpRecord> records{of(3, "trainer-0", "main"), of(3, "trainer-0", "main"), of(3, "trainer-1"), of(0)};
   records.push_back({});  // an owner that is withheld
   const SampleList out = tenant_samples(records, tenants);
-  CHECK(labels(out, "qpscope_tenant_info") == std::vector<std::vector<std::string>>{{"unknown", "unknown", "unknown", "", "", "", ""},
+  CHECK(labels(out, "qpscope_tenant_info") == std::vector<Labels>{{"unknown", "unknown", "unknown", "", "", "", ""},
                                                                                     {"ml", "trainer", "kubernetes", "", "", "ml", ""}});
   CHECK(labels(out, "qpscope_tenant_member_info") ==
-        std::vector<std::vector<std::string>>{{"ml", "trainer", "trainer-0", "main"}, {"ml", "trainer", "trainer-1", ""}});
+        std::vector<Labels>{{"ml", "trainer", "trainer-0", "main"}, {"ml", "trainer", "trainer-1", ""}});
   CHECK(std::get<double>(out.back().value) == 0);
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 std::shared_ptr<const LedgerImage> image(std::uint64_t last, std::string name = "out_of_sequence") {
   LedgerImage out;
-  out.counters.push_back({{"1", "hw_counters", std::move(name)}, {.total = last, .last = last}, {123}});
+  out.counters.push_back({std::make_shared<CounterKey>("1", "hw_counters", std::move(name)), {.total = last, .last = last}, {123}});
   out.ports["1"] = {.resets = 2, .gaps = 3};
   return std::make_shared<const LedgerImage>(std::move(out));
 }
@@ -22,7 +22,7 @@ StateImage full() {
   LedgerImage odd;
   for (const char* name : {"", "-", "a b", "a_b", "a,b", "a%20b", "\"\\\n", "\xff\xc3\xa4"}) {
     constexpr std::uint64_t kGreatest = ~std::uint64_t{0};
-    odd.counters.push_back({{"", "hw_counters", name}, {.total = static_cast<unsigned __int128>(kGreatest) * 5, .last = kGreatest}, {kGreatest}});
+    odd.counters.push_back({std::make_shared<CounterKey>("", "hw_counters", name), {.total = static_cast<unsigned __int128>(kGreatest) * 5, .last = kGreatest}, {kGreatest}});
   }
   odd.ports[""] = {};
   odd.observed[{"1", "link downs"}] = ~std::uint64_t{0};

@@ -19,7 +19,7 @@ const std::string kBootId = "proc/sys/kernel/random/boot_id", kState = "run/qpsc
 
 std::vector<DeviceLedger> ledgers(std::uint64_t value) {
   LedgerImage image;
-  image.counters.push_back({{"1", "counters", "symbol_error"}, {.total = value, .last = value}, {7}});
+  image.counters.push_back({std::make_shared<CounterKey>("1", "counters", "symbol_error"), {.total = value, .last = value}, {7}});
   return {{.name = "mlx5_0", .guid = "0c42:a103:0000:0001", .image = std::make_shared<const LedgerImage>(image)}};
 }
 

@@ -153,7 +153,7 @@ TEST_CASE("the labels of a queue pair and its peer", "[exporters.qp_series]") {
   const Snapshot snapshot = snapshot_of({qp});
   const auto plain = qp_family(QpFamily::info, snapshot, nullptr, QpDetail::plain, 0);
   REQUIRE(plain->size() == 1);
-  CHECK(plain->at(0).labels == std::vector<std::string>{"mlx5_0", "1", "7", "7", "RC", "ml", "train", "",
+  CHECK(plain->at(0).labels == Labels{"mlx5_0", "1", "7", "7", "RC", "ml", "train", "",
                                                         "fe80:0000:0000:0000:0e42:a1ff:fe00:0001", "", "99", "104", "4096"});
   CHECK(plain->at(0).labels.size() == plain->at(0).def->labels.count);
   const auto process = qp_family(QpFamily::info, snapshot, nullptr, QpDetail::with_process, 0);
@@ -185,7 +185,7 @@ TEST_CASE("state and time of the chosen ones only", "[exporters.qp_series]") {
   const std::vector<std::size_t> chosen{1};
   const auto state = qp_family(QpFamily::state, snapshot, &chosen, QpDetail::plain, 0);
   REQUIRE(state->size() == 1);
-  CHECK(state->at(0).labels == std::vector<std::string>{"mlx5_0", "1", "2", "2"});
+  CHECK(state->at(0).labels == Labels{"mlx5_0", "1", "2", "2"});
   CHECK(std::get<double>(state->at(0).value) == 6);
   const auto change = qp_family(QpFamily::state_change, snapshot, &chosen, QpDetail::plain, 1000);
   CHECK(std::get<double>(change->at(0).value) == Approx(1002));

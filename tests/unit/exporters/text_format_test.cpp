@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporters/text_format.h"
 
+#include <array>
 #include <bit>
 #include <catch2/catch.hpp>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -20,9 +22,12 @@ std::string number(double value) {
 }
 
 std::string label(std::string_view value) {
+  constexpr MetricDef def{"t_a", MetricType::gauge, "One.", LabelNames{"l"}};
   std::string out;
-  append_label_value(out, value);
-  return out;
+  append_series(out, def, {value}, 1.0);
+  REQUIRE(out.starts_with("t_a{l=\""));
+  REQUIRE(out.ends_with("\"} 1\n"));
+  return out.substr(7, out.size() - 7 - 5);
 }
 
 bool reads_back(double value) {
@@ -41,6 +46,17 @@ TEST_CASE("integers are written without exponent, to the last digit", "[exporter
   CHECK(number(12345678901234568) == "12345678901234568");
   CHECK(number(18446744073709551615.0) == "18446744073709551616");           // the double next to 2^64 - 1
   CHECK(number(4 * 18446744073709551615.0) == "73786976294838206464");
+}
+
+TEST_CASE("whole numbers are written as the library would, on both sides of 2^53", "[exporters.text_format]") {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 20'000; ++i) {
+    const auto value = static_cast<double>(random() >> (random() % 64));
+    std::array<char, 32> digits;
+    const auto end = std::to_chars(digits.begin(), digits.end(), value, std::chars_format::fixed).ptr;
+    REQUIRE(number(value) == std::string(digits.data(), end));
+  }
+  CHECK(number(-0.0) == "-0");
 }
 
 TEST_CASE("fractions are as short as can be", "[exporters.text_format]") {
