@@ -164,7 +164,7 @@ def test_peer_join():
     broken = re.search(r"```\n(count by .*?)```", readme, re.S)[1]
     pages = {"node-a": {"/metrics": made_page("mlx5_0", ["a", "both"], ["b", "nobody", "both", "", "a"])},
              "node-b": {"/metrics": made_page("mlx5_7", ["b", "both"], ["a", "b"])}}
-    with PageServer(pages) as server, Prometheus(temp_folder(), scrape_configs(server, "/metrics"), rules=[REPOSITORY / "deploy/prometheus/peers.yml"]) as prometheus:
+    with PageServer(pages) as server, Prometheus(temp_folder(), scrape_configs(server, "/metrics"), rules=[REPOSITORY / "deploy/prometheus/rules/peers.yml"]) as prometheus:
         wait_for(lambda: len(prometheus.query("qpscope:gid_peer")) == 4, lambda: f"no map of GIDs: {prometheus.query('qpscope:gid_peer')}")
         got = {(labels["instance"], labels["qpn"]): (labels["peer"], labels["peer_device"], labels["peer_port"]) for labels, _ in prometheus.query(JOIN)}
         a, b = ("node-a", "mlx5_0", "2"), ("node-b", "mlx5_7", "2")

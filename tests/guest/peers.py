@@ -20,7 +20,7 @@ sys.path.insert(0, str(HERE.parent / "support"))
 from peer_join import JOIN, PageServer, scrape_configs  # noqa: E402  (the path comes first)
 from prometheus_server import Prometheus  # noqa: E402
 
-RULES = HERE.parent.parent / "deploy/prometheus/peers.yml"
+RULES = HERE.parent.parent / "deploy/prometheus/rules/peers.yml"
 PATIENCE = 120  # seconds: a guest is emulated
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real Prometheus that scrapes what it is told to, every second."""
+"""A real Prometheus that scrapes what it is told to, every second, and a real Alertmanager."""
 import http.client
 import json
 import re
@@ -9,13 +9,60 @@ import time
 import urllib.parse
 
 
-class Prometheus:
-    """A context manager. `scrape_configs` is that part of its configuration, in JSON's terms; `rules`: paths of rule files."""
+def port_of(server, line):
+    """The port that the log of a server names once it listens."""
+    deadline = time.monotonic() + server.patience
+    while not (found := re.search(line, server.log.read_text())):
+        if server.process.poll() is not None or time.monotonic() > deadline:
+            server.__exit__()
+            raise RuntimeError("it does not start\n" + server.log.read_text())
+        time.sleep(0.02)
+    return int(found[1])
 
-    def __init__(self, folder, scrape_configs, rules=(), patience=20):
+
+class Alertmanager:
+    """A context manager. `config` is the text of its configuration."""
+
+    def __init__(self, folder, config, patience=20):
+        self.patience = patience
+        (folder / "alertmanager.yml").write_text(config)
+        self.log = folder / "alertmanager.log"
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(["prometheus-alertmanager", "--config.file", folder / "alertmanager.yml", "--storage.path", folder / "alertmanager",
+                                             "--web.listen-address", "127.0.0.1:0", "--cluster.listen-address", ""], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    @staticmethod
+    def installed():
+        return shutil.which("prometheus-alertmanager") is not None
+
+    def __enter__(self):
+        self.port = port_of(self, r'msg="Listening on" address=127\.0\.0\.1:(\d+)')
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+    def alerts(self):
+        """What it has, as its API tells: labels, annotations, and in status who inhibits it."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.patience)
+        try:
+            connection.request("GET", "/api/v2/alerts")
+            return json.loads(connection.getresponse().read())
+        finally:
+            connection.close()
+
+
+class Prometheus:
+    """A context manager. `scrape_configs` is that part of its configuration, in JSON's terms; `rules`: paths of rule files;
+    `alertmanager`: the port of one on this host."""
+
+    def __init__(self, folder, scrape_configs, rules=(), alertmanager=None, patience=20):
         self.patience = patience
         config = folder / "prometheus.yml"
         everything = {"global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": [str(rule) for rule in rules], "scrape_configs": scrape_configs}
+        if alertmanager:
+            everything["alerting"] = {"alertmanagers": [{"static_configs": [{"targets": [f"127.0.0.1:{alertmanager}"]}]}]}
         config.write_text(json.dumps(everything))  # which is YAML, too
         self.log = folder / "log"
         with open(self.log, "wb") as log:
@@ -27,13 +74,7 @@ class Prometheus:
         return shutil.which("prometheus") is not None
 
     def __enter__(self):
-        deadline = time.monotonic() + self.patience
-        while not (found := re.search(r'msg="Listening on" address=127\.0\.0\.1:(\d+)', self.log.read_text())):
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                self.__exit__()
-                raise RuntimeError("Prometheus does not start\n" + self.log.read_text())
-            time.sleep(0.02)
-        self.port = int(found[1])
+        self.port = port_of(self, r'msg="Listening on" address=127\.0\.0\.1:(\d+)')
         return self
 
     def __exit__(self, *_):
