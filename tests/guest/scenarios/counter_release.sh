@@ -23,13 +23,15 @@ bind() { rdma statistic qp bind link "mlx5_0/$1" lqpn "$2" "${@:3}"; } # PORT QP
 unbind() { rdma statistic qp unbind link "mlx5_0/$1" cntn "$2" lqpn "$3"; }
 # netlink 1|2: the names, the values that netlink lists for set 1 of port 1, in its order.
 netlink() { rdma statistic qp show link mlx5_0/1 cntn 1 | awk -v i="$((3 + $1))" '/ cntn 1 / { for (i++; i <= NF; i += 2) print $i }'; }
-# ledger PID QPN...: what these QPs counted in sets, as an event should say it. The optional counters of a set are off.
+# The seven optional counters of a set are off.
+off=,-,-,-,-,-,-,-
+# ledger PID QPN...: what these QPs counted in sets, as an event should say it.
 ledger() {
-    sim show mlx5_0 ledger | awk -v pid="$1" -v qpns=" ${*:2} " -v names="$NAMES" '
+    sim show mlx5_0 ledger | awk -v pid="$1" -v qpns=" ${*:2} " -v names="$NAMES" -v off="$off" '
         $3 == pid && index(qpns, " " $2 " ") { sum[$6] += $7 - $8 }
         END {
             for (n = split(names, name, " "); i++ < n;) printf("%s%.0f", i > 1 ? "," : "", sum[name[i]] % 4294967296)
-            print ",-,-,-"
+            print off
         }'
 }
 released() { grep -c '^released ' "$log" || true; }
@@ -63,7 +65,7 @@ story() { # HOW OPTION...
     sim traffic mlx5_0 "${qa[1]}" rx_write_requests add 11
     sim traffic mlx5_0 "${qa[2]}" local_ack_timeout_err add 13
     sim traffic mlx5_0 "${qb[0]}" roce_slow_restart_trans add 17
-    is "$(netlink 2 | paste -sd,),-,-,-" "$(ledger "$a" "${qa[0]}" "${qa[1]}")" 'netlink and the ledger'
+    is "$(netlink 2 | paste -sd,)$off" "$(ledger "$a" "${qa[0]}" "${qa[1]}")" 'netlink and the ledger'
     is "$(released)" 0 'events so far'
 
     unbind 1 2 "${qa[2]}"
@@ -81,7 +83,7 @@ story() { # HOW OPTION...
     bind 1 "${QPNS[0]}"
     sim traffic mlx5_0 "${QPNS[0]}" out_of_buffer add 23
     local asked
-    asked=$(netlink 2 | paste -sd,),-,-,-
+    asked=$(netlink 2 | paste -sd,)$off
     sim traffic mlx5_0 "${QPNS[0]}" out_of_buffer add 1000
     sim fail mlx5_0 5 set_read
     kill -TERM "$c"
