@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "collectors/counter_folder.h"
 #include "collectors/driver.h"
 #include "collectors/fact.h"
+#include "collectors/host/rtnl_gate.h"
 #include "collectors/port_netdevs.h"
 #include "collectors/registry.h"
 #include "collectors/representor.h"
@@ -59,7 +61,7 @@ class PortInfo : public Collector {
       add_rate(out, path, port, link_layer, netdev);
       add_gids(out, path, port);
       if (netdev.empty()) continue;
-      add_representor(out, port, netdev);
+      if (ports->size() > 1) add_representor(out, port, netdev);
       if (const auto mtu = number(out, "/sys/class/net/" + netdev + "/mtu")) out.add(kMtu, {device_, port}, static_cast<double>(*mtu));
     }
     return {};
@@ -96,7 +98,7 @@ class PortInfo : public Collector {
   // "400 Gb/sec (4X NDR)": the number may end in .5. The ledger judges counters by it: nothing but a plausible number will do.
   // A port without link has none: mlx5 shows 40 Gb/sec then (mlx5_ib/main.c translate_eth_proto_oper). So has one whose state is not known,
   // which port_state counts.
-  void add_rate(Reading& out, const std::string& path, const std::string& port, std::string_view link_layer, const std::string& netdev) const {
+  void add_rate(Reading& out, const std::string& path, const std::string& port, std::string_view link_layer, const std::string& netdev) {
     out.ledger.line_rate(port, std::nullopt);
     const auto state = query(out, path + "/state");
     if (!state || state->starts_with("1:")) return;
@@ -110,7 +112,7 @@ class PortInfo : public Collector {
     if (ec != std::errc{} || !unit || !(gigabits > 0 && gigabits < kMostGigabits)) {  // from_chars takes "nan" and "inf" too
       return out.failed("port", Error{ErrorCode::parse, 0, path + "/rate: " + quoted(rate) + " is no rate"});
     }
-    if (link_layer == "Ethernet" && gigabits == kMostOfKernel) gigabits = netdev_gigabits(netdev).value_or(gigabits);
+    if (link_layer == "Ethernet" && gigabits == kMostOfKernel) gigabits = netdev_gigabits(out, netdev).value_or(gigabits);
     const double bytes_per_second = gigabits * 1e9 / 8;
     if (!is_made_up(driver_, link_layer, gigabits)) out.ledger.line_rate(port, bytes_per_second);
     out.add(kRate, {device_, port}, bytes_per_second);
@@ -118,15 +120,23 @@ class PortInfo : public Collector {
 
   // Linux 6.1 calls every Ethernet speed above 40 Gb/s 100 Gb/s (core/verbs.c ib_get_eth_speed), on all drivers but mlx5 and mlx4, whose rate is
   // the port's own while that of their netdev may be a bond's. Some netdevs have no speed: then there is only the rate.
-  std::optional<double> netdev_gigabits(const std::string& netdev) const {
+  // The kernel reads it under the lock of all netdevs; while that cannot be had, it is as it was.
+  std::optional<double> netdev_gigabits(Reading& out, const std::string& netdev) {
     if (netdev.empty() || driver_.starts_with("mlx")) return std::nullopt;
-    const auto megabits = host_.root.read_u64("/sys/class/net/" + netdev + "/speed");
-    if (!megabits || *megabits == 0 || static_cast<double>(*megabits) >= kMostGigabits * 1000) return std::nullopt;
-    return static_cast<double>(*megabits) / 1000;
+    const BootTime asked = out.now();
+    if (const auto pass = rtnl_gate().enter(netdev)) {
+      const auto megabits = host_.root.read_u64("/sys/class/net/" + netdev + "/speed");
+      const bool told = megabits && *megabits > 0 && static_cast<double>(*megabits) < kMostGigabits * 1000;
+      speeds_[netdev] = told ? std::optional(static_cast<double>(*megabits) / 1000) : std::nullopt;
+    }
+    out.waited += seconds(out.now(), asked);
+    return speeds_[netdev];
   }
 
   void add_representor(Reading& out, const std::string& port, const std::string& netdev) const {
+    const BootTime asked = out.now();
     const auto found = representor_of(host_, netdev);
+    out.waited += seconds(out.now(), asked);
     if (!found) return out.failed("port", found.error());
     if (*found && !(*found)->vf.empty()) out.add(kRepresentor, {device_, port, netdev, (*found)->pf, (*found)->vf}, 1);
   }
@@ -147,6 +157,7 @@ class PortInfo : public Collector {
   const Host& host_;
   const std::string device_, driver_;
   std::unique_ptr<DeviceNetlink> netlink_;
+  std::map<std::string, std::optional<double>> speeds_;  // by netdev, as last told
   const unsigned query_;  // what one asks of the firmware
 };
 

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "collectors/fact.h"
+#include "collectors/host/rtnl_gate.h"
 #include "core/text.h"
 
 namespace qpscope {
@@ -33,6 +34,8 @@ std::optional<Representor> parse_representor(std::string_view name) {
 }
 
 Result<std::optional<Representor>> representor_of(const Host& host, const std::string& netdev) {
+  const auto pass = rtnl_gate().enter(netdev);
+  if (!pass) return std::unexpected(pass.error());
   const auto name = host.root.read_text("/sys/class/net/" + netdev + "/phys_port_name");
   if (name) return parse_representor(trim(*name));
   if (absent(name.error()) || name.error().sys_errno == EOPNOTSUPP) return std::optional<Representor>();

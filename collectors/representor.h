@@ -20,7 +20,8 @@ struct Representor {
 
 // nullopt: the name is of no representor. Any bytes may come.
 std::optional<Representor> parse_representor(std::string_view phys_port_name);
-// nullopt also where it has no such name (EOPNOTSUPP), or does not exist.
+// nullopt also where it has no such name (EOPNOTSUPP), or does not exist. The kernel reads it under the lock of all netdevs: this goes through the
+// gate (host/rtnl_gate.h), and asks no firmware. EBUSY: others are inside for too long.
 Result<std::optional<Representor>> representor_of(const Host& host, const std::string& netdev);
 
 }  // namespace qpscope

@@ -66,7 +66,10 @@ def device_of(path, page):
     if found := re.match("sys/class/infiniband/([^/]*)/", path):
         return [found[1]]
     netdev = path.split("/")[3] if path.startswith("sys/") else Path(path).stem
-    return re.findall(rf'\nqpscope_port_info\{{device="([^"]*)",port="[^"]*",netdev="{netdev}"', page)
+    owners = re.findall(rf'\nqpscope_port_info\{{device="([^"]*)",port="[^"]*",netdev="{netdev}"', page)
+    if path.endswith("phys_port_name"):  # only ports of a device that has several can stand for functions
+        owners = [device for device in owners if f'qpscope_port_info{{device="{device}",port="2"' in page]
+    return owners
 
 
 def random_files(fixture):
