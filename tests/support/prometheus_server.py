@@ -9,91 +9,79 @@ import time
 import urllib.parse
 
 
-def port_of(server, line):
-    """The port that the log of a server names once it listens."""
-    deadline = time.monotonic() + server.patience
-    while not (found := re.search(line, server.log.read_text())):
-        if server.process.poll() is not None or time.monotonic() > deadline:
-            server.__exit__()
-            raise RuntimeError("it does not start\n" + server.log.read_text())
-        time.sleep(0.02)
-    return int(found[1])
+class Server:
+    """A context manager: a program that listens on a free port of this host, and names it in its log."""
+    PROGRAM = None
+    LISTENS = r'msg="Listening on" address=127\.0\.0\.1:(\d+)'
 
+    def __init__(self, log, arguments, patience):
+        self.patience, self.log = patience, log
+        with open(log, "wb") as out:
+            self.process = subprocess.Popen([self.PROGRAM, *arguments, "--web.listen-address", "127.0.0.1:0"], stdin=subprocess.DEVNULL, stdout=out, stderr=out)
 
-class Alertmanager:
-    """A context manager. `config` is the text of its configuration."""
-
-    def __init__(self, folder, config, patience=20):
-        self.patience = patience
-        (folder / "alertmanager.yml").write_text(config)
-        self.log = folder / "alertmanager.log"
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(["prometheus-alertmanager", "--config.file", folder / "alertmanager.yml", "--storage.path", folder / "alertmanager",
-                                             "--web.listen-address", "127.0.0.1:0", "--cluster.listen-address", ""], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-
-    @staticmethod
-    def installed():
-        return shutil.which("prometheus-alertmanager") is not None
+    @classmethod
+    def installed(cls):
+        return shutil.which(cls.PROGRAM) is not None
 
     def __enter__(self):
-        self.port = port_of(self, r'msg="Listening on" address=127\.0\.0\.1:(\d+)')
+        deadline = time.monotonic() + self.patience
+        while not (found := re.search(self.LISTENS, self.log.read_text())):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                self.__exit__()
+                raise RuntimeError("it does not start\n" + self.log.read_text())
+            time.sleep(0.02)
+        self.port = int(found[1])
         return self
 
     def __exit__(self, *_):
         self.process.kill()
         self.process.wait()
 
-    def alerts(self):
-        """What it has, as its API tells: labels, annotations, and in status who inhibits it."""
+    def get(self, path):
+        """(status, body)"""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.patience)
         try:
-            connection.request("GET", "/api/v2/alerts")
-            return json.loads(connection.getresponse().read())
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
         finally:
             connection.close()
 
 
-class Prometheus:
-    """A context manager. `scrape_configs` is that part of its configuration, in JSON's terms; `rules`: paths of rule files;
-    `alertmanager`: the port of one on this host."""
+class Alertmanager(Server):
+    """`config` is the text of its configuration."""
+    PROGRAM = "prometheus-alertmanager"
+
+    def __init__(self, folder, config, patience=20):
+        (folder / "alertmanager.yml").write_text(config)
+        super().__init__(folder / "alertmanager.log",
+                         ["--config.file", folder / "alertmanager.yml", "--storage.path", folder / "alertmanager", "--cluster.listen-address", ""], patience)
+
+    def alerts(self):
+        """What it has, as its API tells: labels, annotations, and in status who inhibits it."""
+        return json.loads(self.get("/api/v2/alerts")[1])
+
+
+class Prometheus(Server):
+    """`scrape_configs` is that part of its configuration, in JSON's terms; `rules`: paths of rule files; `alertmanager`: the port of one
+    on this host."""
+    PROGRAM = "prometheus"
 
     def __init__(self, folder, scrape_configs, rules=(), alertmanager=None, patience=20):
-        self.patience = patience
         config = folder / "prometheus.yml"
         everything = {"global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": [str(rule) for rule in rules], "scrape_configs": scrape_configs}
         if alertmanager:
             everything["alerting"] = {"alertmanagers": [{"static_configs": [{"targets": [f"127.0.0.1:{alertmanager}"]}]}]}
         config.write_text(json.dumps(everything))  # which is YAML, too
-        self.log = folder / "log"
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(["prometheus", "--config.file", config, "--storage.tsdb.path", folder / "data", "--web.listen-address", "127.0.0.1:0"],
-                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-
-    @staticmethod
-    def installed():
-        return shutil.which("prometheus") is not None
-
-    def __enter__(self):
-        self.port = port_of(self, r'msg="Listening on" address=127\.0\.0\.1:(\d+)')
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
+        super().__init__(folder / "log", ["--config.file", config, "--storage.tsdb.path", folder / "data"], patience)
 
     def query(self, expression):
         """[(labels, value)], or [(labels, [(time, value)])] of a range."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.patience)
-        try:
-            connection.request("GET", "/api/v1/query?" + urllib.parse.urlencode({"query": expression}))
-            answer = connection.getresponse()
-            body = answer.read()
-        finally:
-            connection.close()
-        if answer.status == 503:  # it is not ready
+        status, body = self.get("/api/v1/query?" + urllib.parse.urlencode({"query": expression}))
+        if status == 503:  # it is not ready
             return []
-        if answer.status != 200:
-            raise RuntimeError(f"{expression}: status {answer.status}: {body.decode(errors='replace')}")
+        if status != 200:
+            raise RuntimeError(f"{expression}: status {status}: {body.decode(errors='replace')}")
         result = json.loads(body)["data"]["result"]
         number = lambda pair: (pair[0], float(pair[1]))  # noqa: E731
         return [(one["metric"], [number(pair) for pair in one["values"]] if "values" in one else float(one["value"][1])) for one in result]
