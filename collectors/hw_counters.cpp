@@ -133,9 +133,8 @@ class HwCounters : public Collector {
     out.firmware_commands += netdevs.asked * firmware_cost(*driver_).port_query;
     for (Level& level : levels_) {
       const std::string netdev = std::move(netdevs.names[level.port]);
-      const BootTime asked = out.now();
+      const Waiting waiting(out);
       const auto found = netdev.empty() ? std::optional<Representor>() : representor_of(host_, netdev);
-      out.waited += seconds(out.now(), asked);
       if (found) level.representor = found->has_value();
     }
   }

@@ -123,20 +123,18 @@ class PortInfo : public Collector {
   // The kernel reads it under the lock of all netdevs; while that cannot be had, it is as it was.
   std::optional<double> netdev_gigabits(Reading& out, const std::string& netdev) {
     if (netdev.empty() || driver_.starts_with("mlx")) return std::nullopt;
-    const BootTime asked = out.now();
+    const Waiting waiting(out);
     if (const auto pass = rtnl_gate().enter(netdev)) {
       const auto megabits = host_.root.read_u64("/sys/class/net/" + netdev + "/speed");
       const bool told = megabits && *megabits > 0 && static_cast<double>(*megabits) < kMostGigabits * 1000;
       speeds_[netdev] = told ? std::optional(static_cast<double>(*megabits) / 1000) : std::nullopt;
     }
-    out.waited += seconds(out.now(), asked);
     return speeds_[netdev];
   }
 
   void add_representor(Reading& out, const std::string& port, const std::string& netdev) const {
-    const BootTime asked = out.now();
+    const Waiting waiting(out);
     const auto found = representor_of(host_, netdev);
-    out.waited += seconds(out.now(), asked);
     if (!found) return out.failed("port", found.error());
     if (*found && !(*found)->vf.empty()) out.add(kRepresentor, {device_, port, netdev, (*found)->pf, (*found)->vf}, 1);
   }

@@ -2,7 +2,6 @@
 #include "device_watch.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -30,14 +29,19 @@ constexpr MetricDef kHow{"qpscope_device_notifications_info", MetricType::gauge,
 constexpr std::array<const MetricDef*, 2> kMetrics{&kChanges, &kHow};
 
 Fd signal_descriptor() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
+  const sigset_t signals = stop_signals();
   return Fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
 }  // namespace
+
+sigset_t stop_signals() {
+  sigset_t out;
+  sigemptyset(&out);
+  sigaddset(&out, SIGTERM);
+  sigaddset(&out, SIGINT);
+  return out;
+}
 
 MetricList device_watch_metrics() { return kMetrics; }
 

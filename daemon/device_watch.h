@@ -4,6 +4,8 @@
 // News make us look sooner. Without any the daemon looks every sampling.interval all the same.
 #pragma once
 
+#include <signal.h>
+
 #include <map>
 #include <optional>
 #include <string>
@@ -16,6 +18,9 @@
 #include "core/metric.h"
 
 namespace qpscope {
+
+// SIGTERM and SIGINT: what ends the daemon.
+sigset_t stop_signals();
 
 class DeviceWatch {
  public:

@@ -107,9 +107,13 @@ void Devices::retire(std::unique_ptr<DeviceSampler> sampler) {
   retired_.push_back(std::move(sampler));
 }
 
+DeviceSampler* Devices::find(const std::string& device) const {
+  const auto found = std::ranges::find(samplers_, device, [](const auto& one) { return one->device(); });
+  return found == samplers_.end() ? nullptr : found->get();
+}
+
 void Devices::look_again(const std::string& device) {
-  const auto sampler = std::ranges::find(samplers_, device, [](const auto& one) { return one->device(); });
-  if (sampler != samplers_.end()) (*sampler)->look_again();
+  if (DeviceSampler* sampler = find(device)) sampler->look_again();
 }
 
 void Devices::pass() {
@@ -157,9 +161,9 @@ void Devices::fill(Snapshot& snapshot) const {
 
 Result<> Devices::focus_on(const std::string& device, Qpn qpn, double seconds) const {
   const std::lock_guard lock(mutex_);
-  const auto sampler = std::ranges::find(samplers_, device, [](const auto& one) { return one->device(); });
-  if (sampler == samplers_.end()) return fail(ErrorCode::not_found, "no device " + safe_text(device) + " is watched");
-  return (*sampler)->focus_on(qpn, seconds);
+  DeviceSampler* sampler = find(device);
+  if (!sampler) return fail(ErrorCode::not_found, "no device " + safe_text(device) + " is watched");
+  return sampler->focus_on(qpn, seconds);
 }
 
 void Devices::saved(const std::vector<DeviceLedger>& ledgers) {

@@ -56,6 +56,7 @@ class Devices {
   bool sampled() const;
 
  private:
+  DeviceSampler* find(const std::string& device) const;  // null: not watched
   void add(const std::string& name, const std::vector<std::string>& present, Start start);
   void expect(const std::vector<std::string>& names);
   void retire(std::unique_ptr<DeviceSampler> sampler);

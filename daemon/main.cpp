@@ -62,10 +62,7 @@ void raise_descriptor_limit() {
 
 // Before the first thread, so that every one inherits it: only App::run waits for these.
 void block_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
+  const sigset_t signals = stop_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
 }

@@ -74,6 +74,19 @@ struct Reading {
   std::optional<HistogramValue> observe(const ObservedKey& key, std::span<const double> bounds, std::optional<double> value);
 };
 
+// While it lives the reading asks no firmware: that time is Reading::waited.
+class Waiting {
+ public:
+  explicit Waiting(Reading& out) : out_(out), since_(out.now()) {}
+  ~Waiting() { out_.waited += seconds(out_.now(), since_); }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  Reading& out_;
+  const BootTime since_;
+};
+
 // One per device and subject; made when the device appears, gone with it. Called from that device's thread only, which
 // may hang in the kernel: a collector touches nothing shared.
 class Collector {

@@ -7,6 +7,7 @@ namespace qpscope {
 namespace {
 
 constexpr std::uint64_t kRange32 = std::uint64_t{1} << 32;
+
 std::uint64_t value_of(const CounterValues& values, std::size_t hint, const std::string& name) {
   if (hint < values.size() && values[hint].first == name) return values[hint].second;
   const auto found = std::ranges::find(values, name, &CounterValues::value_type::first);
