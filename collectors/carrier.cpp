@@ -24,9 +24,9 @@ std::optional<double> Carrier::count(Reading& out) {
   const auto text = file_->read(buffer, out, "net", 0);
   if (!text) return std::nullopt;
   const auto raw = parse_u64(*text, file_->path());
-  if (raw) return out.count({port_, "net", netdev_}, *raw, kWraps32);
-  out.failed("net", raw.error());
-  return std::nullopt;
+  if (!raw) return out.failed("net", raw.error()), std::nullopt;
+  const auto counted = out.count({port_, "net", netdev_}, *raw, kWraps32);
+  return counted ? std::optional(counted->total) : std::nullopt;
 }
 
 void Carrier::look() {

@@ -141,15 +141,14 @@ class HwCounters : public Collector {
 
   void add(Reading& out, Level& level, const std::string& name, std::uint64_t raw) {
     const std::string& port = level.port;
-    const KnownCounters::Counter is = level.known.find(name);
+    KnownCounters::Counter& is = level.known.find(name);
     if (is.of_representor && !level.representor) return;
-    if (is.shape.gauge) return out.add(kValue, {device_, port, name}, static_cast<double>(raw));
-    const CounterKeyView key{port, "hw_counters", name};
-    const auto total = out.count(key, raw, is.shape.kind, level.sets.settles());
-    if (!total) return;
-    level.known.add(is, *total, out.ledger.rate(key));
-    if (port.empty()) return out.add(kDeviceCounter, {device_, name}, *total);
-    out.add(kCounter, {device_, port, name}, *total);
+    if (is.labels.empty()) is.labels = port.empty() && !is.shape.gauge ? Labels{device_, name} : Labels{device_, port, name};
+    if (is.shape.gauge) return out.add(kValue, is.labels, static_cast<double>(raw));
+    const auto counted = out.count({port, "hw_counters", name}, raw, is.shape.kind, level.sets.settles());
+    if (!counted) return;
+    level.known.add(is, counted->total, counted->rate);
+    out.add(port.empty() ? kDeviceCounter : kCounter, is.labels, counted->total);
   }
 
   void add_canonical(Reading& out, Level& level) {
@@ -158,10 +157,11 @@ class HwCounters : public Collector {
         if (key.source == "hw_counters") level.known.add_gone(key.name, static_cast<double>(total));
       });
     }
-    level.known.end_pass([&](const KnownCounters::Series& one) {
+    level.known.end_pass([&](KnownCounters::Series& one) {
       if (one.of_representor && !level.representor) return;
       if (level.port.empty() && a_port_feeds(*one.meaning)) return;
-      out.samples.push_back(canonical_sample(*one.meaning, device_, level.port, one.value));
+      if (one.labels.empty()) one.labels = canonical_labels(*one.meaning, device_, level.port);
+      out.add(*one.meaning->family, one.labels, one.value);
       if (!level.port.empty()) utilization_.follow(out, level.port, *one.meaning->family, one.rate);
     });
   }

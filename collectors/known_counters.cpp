@@ -10,10 +10,16 @@ bool same(const CounterRow& a, const CounterRow& b) { return a.family == b.famil
 
 }  // namespace
 
-KnownCounters::Counter KnownCounters::find(std::string_view name) {
-  if (const auto known = counters_.find(name); known != counters_.end()) return known->second;
+KnownCounters::Counter& KnownCounters::find(std::string_view name) {
+  Node* const before = last_;
+  if (before && before->second.next && before->second.next->first == name) return (last_ = before->second.next)->second.counter;
+  const auto found_next = [&](Node& found) -> Counter& {
+    if (before) before->second.next = &found;
+    return (last_ = &found)->second.counter;
+  };
+  if (const auto known = counters_.find(name); known != counters_.end()) return found_next(*known);
   Counter out{.shape = hw_counter_shape(driver_, name), .row = hw_counter_row(driver_, name), .of_representor = is_of_representor(driver_, name)};
-  if (counters_.size() >= kMost) return out;
+  if (counters_.size() >= kMost) return beyond_ = out;
   if (out.row && out.row->family) {
     out.series = series_of(*out.row, out.of_representor);
     ++series_[*out.series].parts;
@@ -21,8 +27,7 @@ KnownCounters::Counter KnownCounters::find(std::string_view name) {
   }
   if (!out.row) unmapped_.emplace(name);
   has_representor_ |= out.of_representor;
-  counters_.emplace(name, out);
-  return out;
+  return found_next(*counters_.emplace(name, Known{.counter = out}).first);
 }
 
 void KnownCounters::add_gone(std::string_view name, double total) {

@@ -305,9 +305,9 @@ class NetdevStatisticsCollector : public Collector {
   // Our total of it. A name that goes and comes back, as PFC is moved to another priority, goes on where it was: the card counts on.
   static std::optional<Growth> growth(Reading& out, const CounterKey& key, std::uint64_t raw) {
     const auto before = out.ledger.last(key.view());
-    const auto total = out.count(key.view(), raw, kWide);
-    if (!total) return std::nullopt;
-    return Growth{.total = *total, .events = *total - (before ? before->total : 0)};
+    const auto counted = out.count(key.view(), raw, kWide);
+    if (!counted) return std::nullopt;
+    return Growth{.total = counted->total, .events = counted->total - (before ? before->total : 0)};
   }
 
   void add_pfc(Reading& out, const std::string& port, std::uint8_t enabled) const {

@@ -91,7 +91,7 @@ class PcieLink : public Collector {
     if (read.empty()) return;
     const auto raw = total_in(read);
     if (!raw) return nonsense(out, file, read);
-    if (const auto total = out.count({"", "pci", file}, *raw, kWide)) out.add(kAer, {device_, severity}, *total);
+    if (const auto counted = out.count({"", "pci", file}, *raw, kWide)) out.add(kAer, {device_, severity}, counted->total);
   }
 
   const Host& host_;

@@ -71,14 +71,13 @@ class PortCounters : public Collector {
     port.extended |= is_traffic(row) && raw > kMost32;
     const CounterKind kind = port_counter_kind(name, port.extended);
     const CounterKeyView key{port.number, "counters", name};
-    const auto total = out.count(key, raw, kind);
-    if (!total) return;
+    const auto counted = out.count(key, raw, kind);
+    if (!counted) return;
     if (saturated(raw, kind)) out.add(kSaturated, {device_, port.number, name}, 1);
-    if (!row || row->unit != Unit::words) out.add(kCounter, {device_, port.number, name}, *total);
+    if (!row || row->unit != Unit::words) out.add(kCounter, {device_, port.number, name}, counted->total);
     if (const auto* meaning = port_counter_meaning(driver_, name)) {
-      out.samples.push_back(canonical_sample(*meaning, device_, port.number, *total * meaning->scale()));
-      const auto rate = out.ledger.rate(key);
-      utilization_.follow(out, port.number, *meaning->family, rate ? std::optional(*rate * meaning->scale()) : std::nullopt);
+      out.samples.push_back(canonical_sample(*meaning, device_, port.number, counted->total * meaning->scale()));
+      utilization_.follow(out, port.number, *meaning->family, counted->rate.transform([&](double rate) { return rate * meaning->scale(); }));
     }
   }
 

@@ -22,6 +22,7 @@ constexpr double kStopSeconds = 1;  // for threads to leave the kernel
 constexpr double kGiveBackSeconds = 32;  // for those that give counter sets back: a little more than they take at most
 constexpr double kAliveSeconds = 1;  // between two signs of life before it is ready
 constexpr std::uint64_t kStartPollNs = 50'000'000;
+constexpr double kAfterSamplers = 0.1;  // of an interval: a pass takes a few milliseconds, but on a card that is slow to answer
 constexpr double kFirstSampleSeconds = 2;  // a device that hangs, or has very many queue pairs, must not keep the others from being ready
 constexpr double kNetlinkSeconds = 10;     // the same where netlink does not even list the devices
 
@@ -72,9 +73,7 @@ Result<> App::run() {
   }
   tracker_.start(http_->listen_descriptors());
 
-  const auto step = static_cast<std::uint64_t>(config_.sampling.interval * 1e9);
-  BootTime due = boot_now();
-  const BootTime began = due;
+  const BootTime began = boot_now();
   while (true) {
     look();
     const bool seeded = tracker_.seeded();  // before the question who owns the seeds
@@ -92,8 +91,9 @@ Result<> App::run() {
       log::info("ready on port " + std::to_string(http_->port()) + ": " + status_line());
       notify::ready(status_line());
     }
-    // On the grid while all is well, never twice in a row after a stall; until ready, look often.
-    due.value = ready_ ? std::max(due.value + step, boot_now().value + step / 4) : boot_now().value + kStartPollNs;
+    // A little after the samplers, whose grid it is: their samples are new and still in the caches. Until ready, look often.
+    const BootTime due = ready_ ? next_on_grid(after({}, config_.sampling.interval * kAfterSamplers), config_.sampling.interval, boot_now())
+                                : BootTime{boot_now().value + kStartPollNs};
     while (boot_now() < due) {
       const DeviceWatch::Woken woken = watch_.wait(due);
       if (woken.signal) {
@@ -126,10 +126,11 @@ void App::publish() {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->sequence = ++sequence_;
   snapshot->at = boot_now();
-  devices_.fill(*snapshot);
+  const Devices::States samplers = devices_.states();
+  devices_.fill(*snapshot, samplers);
   error_watch_.look(snapshot->samples, snapshot->at, tracker_.suspicions());
   SampleList own = tracker_.fill(*snapshot);
-  SelfView self{.devices_found = devices_.size(), .devices_expected = devices_.expected(), .samplers = devices_.states(),
+  SelfView self{.devices_found = devices_.size(), .devices_expected = devices_.expected(), .samplers = samplers,
                 .tenant_overflows = tracker_.tenant_overflows(), .totals_forgotten = carried_.forgotten(), .suspicions_dropped = tracker_.suspicions().dropped(), .budgets = budgets_.all(), .state_saved = std::nullopt,
                 .wall_minus_boot = wall_minus_boot()};
   if (const EventLoop* events = tracker_.events()) {

@@ -97,7 +97,7 @@ void Devices::add(const std::string& name, const std::vector<std::string>& prese
 
 void Devices::retire(std::unique_ptr<DeviceSampler> sampler) {
   sampler->request_stop();
-  if (DeviceLedger ledger = sampler->state().ledger; ledger.image) {
+  if (DeviceLedger ledger = sampler->ledger(); ledger.image) {
     if (absent_.size() >= kMostAbsent) {
       log::info("totals of " + safe_text(absent_.front().name) + " are forgotten: too many devices went away");
       absent_.erase(absent_.begin());
@@ -140,14 +140,13 @@ std::vector<std::string> Devices::stop(double wait_seconds, double give_back_sec
     }
   }
   // What they counted on their way out is in ledgers().
-  for (const auto& sampler : stopping) absent_.push_back(sampler->state().ledger);
+  for (const auto& sampler : stopping) absent_.push_back(sampler->ledger());
   std::ranges::move(stopping, std::back_inserter(retired_));
   return stuck;
 }
 
-void Devices::fill(Snapshot& snapshot) const {
-  for (const auto& sampler : samplers_) {
-    const DeviceSampler::State state = sampler->state();
+void Devices::fill(Snapshot& snapshot, const States& states) const {
+  for (const auto& [device, state] : states) {
     for (const DeviceSampler::Output& output : state.outputs) {
       // Old is not now: a device that hangs loses its samples; its last success stays as a time stamp.
       const double stale_after = std::max(config_.sampling.stale_after, 2 * output.interval);
@@ -176,7 +175,7 @@ void Devices::saved(const std::vector<DeviceLedger>& ledgers) {
 
 std::vector<DeviceLedger> Devices::ledgers() const {
   std::vector<DeviceLedger> out = absent_;
-  for (const auto& sampler : samplers_) out.push_back(sampler->state().ledger);
+  for (const auto& sampler : samplers_) out.push_back(sampler->ledger());
   return out;
 }
 
@@ -184,8 +183,8 @@ bool Devices::sampled() const {
   return std::ranges::all_of(samplers_, [](const auto& sampler) { return std::ranges::all_of(sampler->state().outputs, &DeviceSampler::Output::tried); });
 }
 
-std::vector<std::pair<std::string, DeviceSampler::State>> Devices::states() const {
-  std::vector<std::pair<std::string, DeviceSampler::State>> out;
+Devices::States Devices::states() const {
+  States out;
   for (const auto& sampler : samplers_) out.emplace_back(sampler->device(), sampler->state());
   return out;
 }

@@ -39,10 +39,11 @@ class Devices {
   // Those that give counter sets back get longer.
   std::vector<std::string> stop(double wait_seconds, double give_back_seconds);
 
+  using States = std::vector<std::pair<std::string, DeviceSampler::State>>;  // by device
+  States states() const;
   // Adds every sample that is not stale to the snapshot.
-  void fill(Snapshot& snapshot) const;
-  std::vector<std::pair<std::string, DeviceSampler::State>> states() const;
-  // The totals of every device, and of those that are not there and may come back. At least as new as what fill() gave before.
+  void fill(Snapshot& snapshot, const States& states) const;
+  // The totals of every device, and of those that are not there and may come back. At least as new as what states() gave before.
   std::vector<DeviceLedger> ledgers() const;
   // These are in the state file now.
   void saved(const std::vector<DeviceLedger>& ledgers);

@@ -89,6 +89,11 @@ DeviceSampler::State DeviceSampler::state() const {
   return state_;
 }
 
+DeviceLedger DeviceSampler::ledger() const {
+  const std::lock_guard lock(mutex_);
+  return state_.ledger;
+}
+
 void DeviceSampler::pass() {
   budget_ = budgets_.of(device_);
   for (std::size_t i = 0; i < slots_.size(); ++i) collect(slots_[i], i);
@@ -115,8 +120,9 @@ void DeviceSampler::run() {
         break;
       }
       collect(*slot, static_cast<std::size_t>(slot - slots_.data()));
-      // One grid for all collectors: the thread wakes once a second and not once for each, and a slow pass does not shift all later ones.
-      slot->due = next_on_grid(began, slot->interval, now);
+      // One grid for all collectors of all devices: a thread wakes once a second and not once for each, what it needs of the caches the one
+      // before has just used, and a slow pass does not shift all later ones.
+      slot->due = next_on_grid({}, slot->interval, now);
     }
     const bool more = drive_sets();
     BootTime next = std::ranges::min_element(slots_, {}, &Slot::due)->due;

@@ -69,6 +69,7 @@ class DeviceSampler {
   const std::string& device() const { return device_; }
   std::uint64_t identity() const { return identity_; }
   State state() const;
+  DeviceLedger ledger() const;
 
  private:
   struct Slot {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace qpscope {
 struct SelfView {
   std::size_t devices_found = 0;
   std::optional<std::size_t> devices_expected;  // nullopt: nobody can tell
-  std::vector<std::pair<std::string, DeviceSampler::State>> samplers;  // by device
+  std::span<const std::pair<std::string, DeviceSampler::State>> samplers;  // by device
   std::vector<ProbeStatus> probes;
   EventLosses losses;
   std::map<std::string, std::uint64_t> events;

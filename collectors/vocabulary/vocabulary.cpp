@@ -145,10 +145,14 @@ void append_labels(const CounterRow& meaning, std::vector<std::string>& labels) 
   }
 }
 
-Sample canonical_sample(const CounterRow& meaning, const std::string& device, const std::string& port, double value) {
+Labels canonical_labels(const CounterRow& meaning, const std::string& device, const std::string& port) {
   std::vector<std::string> labels{device, port};
   append_labels(meaning, labels);
-  return sample(*meaning.family, std::move(labels), value);
+  return labels;
+}
+
+Sample canonical_sample(const CounterRow& meaning, const std::string& device, const std::string& port, double value) {
+  return sample(*meaning.family, canonical_labels(meaning, device, port), value);
 }
 
 std::span<const DriverTable* const> driver_tables() { return kTables; }

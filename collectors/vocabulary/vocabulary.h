@@ -35,7 +35,9 @@ CounterKind port_counter_kind(std::string_view counter, bool extended);
 
 // The values of the labels beyond device and port.
 void append_labels(const CounterRow& meaning, std::vector<std::string>& labels);
-// device, port, and those. `value`: in the family's unit.
+// device, port, and those.
+Labels canonical_labels(const CounterRow& meaning, const std::string& device, const std::string& port);
+// `value`: in the family's unit.
 Sample canonical_sample(const CounterRow& meaning, const std::string& device, const std::string& port, double value);
 
 // All tables, and the drivers that have no counters of their own; sorted.

@@ -24,10 +24,10 @@ void Reading::not_tried(const Error& error) {
   if (troubles++ == 0) trouble = error.what;
 }
 
-std::optional<double> Reading::count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind, bool settles) {
-  const auto total = ledger.count(key, raw, kind, now(), settles);
-  if (!total) no_room(*this, key.source, key.name);
-  return total;
+std::optional<CounterLedger::Counted> Reading::count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind, bool settles) {
+  const auto counted = ledger.count(key, raw, kind, now(), settles);
+  if (!counted) no_room(*this, key.source, key.name);
+  return counted;
 }
 
 std::optional<double> Reading::add_events(const ObservedKey& key, std::uint64_t events) {

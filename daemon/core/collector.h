@@ -64,9 +64,9 @@ struct Reading {
   void failed(std::string_view source, const Error& error);
   // Still failing, but not tried in this pass (core/back_off.h): in trouble, but no new error.
   void not_tried(const Error& error);
-  // Our total of a counter of which `raw` has just been read; `settles` as in CounterTotal::sample. nullopt where the ledger is full,
-  // which counts as a failure.
-  std::optional<double> count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind, bool settles = false);
+  // What we have counted of a counter of which `raw` has just been read; `settles` as in CounterTotal::sample. nullopt where the ledger is
+  // full, which counts as a failure.
+  std::optional<CounterLedger::Counted> count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind, bool settles = false);
   // Our total of events that we observed ourselves, `events` more than before. Outlives the collector, the device and the daemon.
   std::optional<double> add_events(const ObservedKey& key, std::uint64_t events);
   // The same for a histogram, with one `value` more where there is one; nullopt also where there never was any.

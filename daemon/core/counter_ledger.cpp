@@ -40,18 +40,13 @@ std::optional<double> CounterLedger::line_rate(std::string_view port) const {
   return known == line_rates_.end() ? std::nullopt : std::optional(known->second);
 }
 
-std::optional<double> CounterLedger::rate(const CounterKeyView& key) const {
-  const auto found = entries_.find(key);
-  return found == entries_.end() ? std::nullopt : found->second.rate;
-}
-
 double CounterLedger::most_events(std::string_view port, BootTime from, BootTime to) const {
   const auto line = line_rate(port);
   const double rate = line ? std::min(kFastestNic, *line / kSmallestPacket) : kFastestNic;
   return rate * (std::max(0.0, seconds(to, from)) + kCacheSeconds);
 }
 
-std::optional<double> CounterLedger::count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind, BootTime now, bool settles) {
+std::optional<CounterLedger::Counted> CounterLedger::count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind, BootTime now, bool settles) {
   auto found = entries_.find(key);
   if (found == entries_.end()) {
     if (entries_.size() == kMost) return std::nullopt;
@@ -66,14 +61,14 @@ std::optional<double> CounterLedger::count(const CounterKeyView& key, std::uint6
   const CounterTotal::Step step = entry.total.sample(raw, kind, most_events(key.port, entry.at, now), settles, counted);
   const bool good = (step == CounterTotal::Step::first || step == CounterTotal::Step::added) && !settles && !saturated(raw, kind);
   const double elapsed = seconds(now, entry.at);
-  entry.rate.reset();
-  if (good && entry.good && elapsed > 0) entry.rate = static_cast<double>(entry.total.state().total - before.total) / elapsed;
+  std::optional<double> rate;
+  if (good && entry.good && elapsed > 0) rate = static_cast<double>(entry.total.state().total - before.total) / elapsed;
   entry.good = good;
   if (step != CounterTotal::Step::waiting) entry.at = now;  // the time of `last`, which a waiting one has not moved
   if (step == CounterTotal::Step::reset) faults_.find(key.port)->second.resets++;
   if (step == CounterTotal::Step::gap) faults_.find(key.port)->second.gaps++;
   changed_ |= step == CounterTotal::Step::first || before != entry.total.state();
-  return entry.total.value();
+  return Counted{entry.total.value(), rate};
 }
 
 void CounterLedger::each(std::string_view port, const std::function<void(const CounterKeyView& key, std::uint64_t total)>& see) const {

@@ -76,8 +76,14 @@ class CounterLedger {
   CounterLedger() = default;
   explicit CounterLedger(const LedgerImage& image);
 
-  // The total after a sample `raw` taken at `now`; `settles` as in CounterTotal::sample. nullopt: there is no room for another.
-  std::optional<double> count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind, BootTime now, bool settles = false);
+  struct Counted {
+    double total;
+    // Events per second between the last two samples. nullopt unless both are good, of this run, and nothing is in doubt between them:
+    // no reset, no gap, no counter at its maximum.
+    std::optional<double> rate;
+  };
+  // After a sample `raw` taken at `now`; `settles` as in CounterTotal::sample. nullopt: there is no room for another.
+  std::optional<Counted> count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind, BootTime now, bool settles = false);
 
   // The total and the time of the last sample that moved it on, where there is such a counter.
   struct Last {
@@ -95,10 +101,6 @@ class CounterLedger {
   // Adds `value` to a histogram of our own, which begins anew where its bounds were others. False: there is no room for another.
   bool observe(const ObservedKey& key, std::span<const double> bounds, double value);
   const Histogram* histogram(const ObservedKey& key) const;  // null: nothing was observed yet
-
-  // Events per second between the last two samples. nullopt unless both are good, of this run, and nothing is in doubt between them:
-  // no reset, no gap, no counter at its maximum.
-  std::optional<double> rate(const CounterKeyView& key) const;
 
   // Whose the events are.
   TenantLedger& tenants() { return tenants_; }
@@ -125,8 +127,7 @@ class CounterLedger {
   struct Entry {
     CounterTotal total;
     BootTime at;
-    bool good = false;           // the last sample is of this run, and its total is what the kernel showed
-    std::optional<double> rate;  // events per second
+    bool good = false;  // the last sample is of this run, and its total is what the kernel showed
   };
   double most_events(std::string_view port, BootTime from, BootTime to) const;
 

@@ -2,6 +2,7 @@
 #include "core/state_image.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <optional>
@@ -13,7 +14,13 @@ constexpr std::string_view kHeader = "qpscope-state 1\n";
 constexpr std::size_t kMostAccounts = 8192;  // of a device
 constexpr std::string_view kHex = "0123456789abcdef";
 
-bool plain(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == ':'; }
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> out{};
+  for (const char c : std::string_view("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.:")) out[static_cast<unsigned char>(c)] = true;
+  return out;
+}();
+
+bool plain(char c) { return kPlain[static_cast<unsigned char>(c)]; }
 
 void put_word(std::string& out, std::string_view word) {
   out += ' ';
@@ -116,6 +123,14 @@ std::uint64_t hash(std::string_view text) {
   std::uint64_t h = 0xcbf29ce484222325;
   for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return h;
+}
+
+// Near enough that the text is seldom moved while it grows.
+std::size_t expected_bytes(const StateImage& state) {
+  constexpr std::size_t kLine = 96;
+  std::size_t lines = state.own ? state.own->size() : 0;
+  for (const DeviceLedger& device : state.devices) lines += device.image ? device.image->counters.size() + 2 * device.image->histograms.size() + 2 : 0;
+  return lines * kLine;
 }
 
 // One line, word by word; a word that is not there or not as it should be makes the whole line bad.
@@ -319,7 +334,9 @@ bool parse_line(Line line, StateImage& state, std::vector<CarriedTotal>& own, st
 }  // namespace
 
 std::string state_text(const StateImage& state) {
-  std::string out(kHeader);
+  std::string out;
+  out.reserve(kHeader.size() + expected_bytes(state));
+  out += kHeader;
   out += "boot";
   put_word(out, state.boot_id);
   if (state.own) {

@@ -24,8 +24,9 @@ void check_name(std::string_view driver, std::string_view name, KnownCounters& k
   const CounterRow* row = hw_counter_row(driver, name);
   const std::string_view inner = is_of_representor(driver, name) ? name.substr(name.find('_') + 1) : name;
   check(!row || has_name(*row, name) || has_name(*row, inner), "a row is found by one of its names alone");
-  const auto first = known.find(name), second = known.find(name);
-  check(first.row == row && second.row == row, "a name means the same each time");
+  const CounterRow* const first = known.find(name).row;
+  const CounterRow* const second = known.find(name).row;
+  check(first == row && second == row, "a name means the same each time");
   check(!row || !known.unmapped().contains(name), "a name with a row is not told as one without");
   check(!row || !row->shape.gauge || !row->family, "a level feeds no counter");
   if (!row || !row->family) return;

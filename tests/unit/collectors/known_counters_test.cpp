@@ -13,7 +13,7 @@ using Shown = std::map<std::string, std::pair<double, std::optional<double>>>;  
 
 Shown end_pass(KnownCounters& known) {
   Shown out;
-  known.end_pass([&](const KnownCounters::Series& one) {
+  known.end_pass([&](KnownCounters::Series& one) {
     const auto [at, fresh] = out.try_emplace(std::string(one.meaning->family->name) + " " + std::string(one.meaning->label), one.value, one.rate);
     CHECK(fresh);
   });
@@ -30,6 +30,16 @@ TEST_CASE("counters that make one series add up", "[collectors.known_counters]")
   known.add(v6, 7, 1);
   known.add(cnp, 3, std::nullopt);
   CHECK(end_pass(known) == Shown{{"qpscope_port_rx_bytes_total ", {107, 11}}, {"qpscope_port_tx_cnp_packets_total ", {3, std::nullopt}}});
+}
+
+TEST_CASE("a name is found in any order", "[collectors.known_counters]") {
+  KnownCounters known("mlx5_core");
+  for (const char* name : {"out_of_sequence", "packet_seq_err", "out_of_sequence", "local_ack_timeout_err", "packet_seq_err", "out_of_sequence", "packet_seq_err"}) {
+    CHECK(known.find(name).row == hw_counter_row("mlx5_core", name));
+  }
+  known.find("packet_seq_err").labels = Labels{"a"};
+  known.find("out_of_sequence");
+  CHECK(known.find("packet_seq_err").labels == Labels{"a"});
 }
 
 TEST_CASE("a sum that lacks a part is not shown", "[collectors.known_counters]") {

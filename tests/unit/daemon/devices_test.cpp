@@ -60,7 +60,7 @@ TEST_CASE("old is not now: stale samples are left out of the snapshot", "[daemon
   const auto lists_after = [&](double seconds) {
     Snapshot snapshot;
     snapshot.at = {boot_now().value + static_cast<std::uint64_t>(seconds * 1e9)};
-    devices.fill(snapshot);
+    devices.fill(snapshot, devices.states());
     return snapshot.samples.size();
   };
   CHECK(lists_after(0) == devices.states()[0].second.outputs.size());
@@ -79,7 +79,7 @@ TEST_CASE("a slow collector is not stale between two of its passes", "[daemon.de
   devices.pass();
   Snapshot snapshot;
   snapshot.at = {boot_now().value + 3601 * kSecond};
-  devices.fill(snapshot);
+  devices.fill(snapshot, devices.states());
   CHECK_FALSE(snapshot.samples.empty());
   CHECK(snapshot.samples.size() < devices.states()[0].second.outputs.size());
 }
