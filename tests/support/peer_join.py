@@ -8,7 +8,7 @@ JOIN = "qpscope_qp_info * on (remote_gid) group_left (peer, peer_device, peer_po
 
 
 class PageServer:
-    """Serves pages[instance][path] as text, from a port for each instance; a context manager."""
+    """Serves pages[instance][path], a text or what makes one, from a port for each instance; a context manager."""
 
     def __init__(self, pages):
         self.ports, self.servers = {}, []
@@ -18,6 +18,7 @@ class PageServer:
 
                 def do_GET(self):  # noqa: N802
                     text = self.own.get(self.path)
+                    text = text() if callable(text) else text
                     self.send_response(404 if text is None else 200)
                     self.send_header("Content-Type", "text/plain; version=0.0.4")
                     self.end_headers()
@@ -27,6 +28,7 @@ class PageServer:
                     pass
 
             server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+            server.handle_error = lambda *_: None  # a scraper that is gone
             self.ports[instance] = server.server_address[1]
             self.servers.append(server)
 

@@ -18,6 +18,7 @@ for ((i = 1; i <= count; i++)); do start_churner "churn-$i" "rxe$((i % 2))" "$i"
 for round in 1 2 3; do
     wait_for 60 "all_held $round" "round $round: all processes hold still"
     must_agree "round $round"
+    keep_page
     [[ $round -eq 3 ]] || signal_churners USR1
 done
 

@@ -106,6 +106,7 @@ hold b2 'system.slice train.service' mlx5_0 5
 counted mlx5_0
 counted mlx5_1
 quiet 'three tenants, two devices'
+keep_page
 [[ $(metric qpscope_counter_sets device=mlx5_0,by=self) -eq 3 ]] || die 'not one set for each tenant'
 [[ $(metric qpscope_counter_sets device=mlx5_1,by=self) -eq 2 ]] || die 'not one set for each tenant'
 
@@ -131,6 +132,7 @@ say "pid $old, then ${pid_of[c1]}"
 counted mlx5_0
 counted mlx5_1
 quiet 'killed and replaced'
+keep_page
 
 say '-- the daemon killed under traffic'
 drive_all
@@ -143,6 +145,7 @@ hold d2 'root 7' mlx5_0 2
 counted mlx5_0
 counted mlx5_1
 quiet 'SIGKILL, and on'
+keep_page
 [[ $(sim show mlx5_0 sets | cut -d' ' -f-2) == "$(cut -d' ' -f-2 <<<"$sets")" ]] || die "not the sets of before: $(sim show mlx5_0 sets)"
 
 say '-- given back at the end'

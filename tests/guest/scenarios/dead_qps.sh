@@ -42,6 +42,8 @@ wait_for 20 '[[ $(metric qpscope_queue_pairs "workload=\"train-b\"") -eq 200 ]]'
 changed=$(date +%s)
 wait_for 20 "[[ \$(date +%s) -ge $((changed + 12)) ]]" 'they have rested'
 
+keep_page
+
 say '-- three die and the counter moves'
 read -ra a <<<"$(sed 's/^held //' "$STATE/train-a")"
 read -ra b <<<"$(sed 's/^held //' "$STATE/train-b")"
@@ -63,6 +65,11 @@ for qpn in "${a[150]}" "${b[10]}" "${b[190]}"; do
 done
 grep -q "queue pair ${a[150]} of unknown/train-a, pid" "$OUT/daemon.log" || die "the owner of ${a[150]} is not named"
 [[ $(grep -c 'is in ERR' "$OUT/daemon.log") -eq 3 ]] || die 'more lines than deaths'
+# For the dashboards: traffic that is worth the name, and more loss than first_light's train-a has.
+sim count mlx5_0/1 port_xmit_data 1000000000
+sim count mlx5_0/1 packet_seq_err 1000000
+wait_for 20 '[[ $(metric qpscope_port_tx_bytes_total device=mlx5_0) -eq 4000000000 ]]' 'their bytes are known'
+keep_page
 
 say '-- a false alarm'
 rested() {

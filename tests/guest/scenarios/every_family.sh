@@ -48,8 +48,10 @@ DAEMON_YAML='sampling: {interval: 200ms, slow_interval: 500ms, stale_after: 3s}
 budget: {firmware_commands_per_second: 0}'
 start_daemon
 is_exact 'as the kernel has them'
+keep_page
 count_on 80000
 is_exact 'every 32-bit counter wrapped'
+keep_page
 count_on 1
 stop_daemon KILL
 count_on 100
@@ -62,6 +64,7 @@ for errno in 5 22 11; do
     sim fail mlx5_0 0 hw_counters port_counters
     is_exact "after errno $errno"
 done
+keep_page
 sim hang mlx5_0 uninterruptible hw_counters port_counters
 wait_for 10 'grep -q "^State:.*D" /proc/$DAEMON_PID/task/*/status' 'a thread is stuck in the kernel'
 count_on 3000

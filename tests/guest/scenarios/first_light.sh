@@ -14,8 +14,10 @@ for job in train-a train-b; do
 done
 wait_for 60 '[[ $(metric qpscope_port_retransmits_total "device=\"rxe0\"") -gt 0 ]]' 'rxe0 retransmits'
 wait_for 60 '[[ $(metric qpscope_port_rx_out_of_sequence_packets_total "device=\"rxe1\"") -gt 0 ]]' 'rxe1 receives out of sequence'
+keep_page
 
 "$GUEST_DIR/jobs.sh" wait
+keep_page
 "$GUEST_DIR/jobs.sh" freeze
 "$GUEST_DIR/take.sh" "http://127.0.0.1:$PORT" "$OUT/taken" || die "no one moment of page and rdma"
 "$GUEST_DIR/jobs.sh" thaw
@@ -36,5 +38,6 @@ same=$(grep -o 'qpscope_qp_info{device="[^"]*",port="[^"]*",qpn="[^"]*"' "$OUT/t
 # But for probes that this kernel cannot have (5.10), which are named once.
 loud=$(grep '<[0-5]>' "$OUT/daemon.log" | grep -v '<4>probe .*: off: ' | head -n 1) || true
 [[ -z $loud ]] || die "the log is not quiet: $loud"
+keep_page
 stop_jobs
 wait_for 30 '! page /metrics/qps | grep -q "workload=\"train-"' 'the queue pairs of the jobs are gone from the page'

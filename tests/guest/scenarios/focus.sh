@@ -84,9 +84,11 @@ of_qp "$one" >"$STATE/since"
 wait_for 10 'focused 1 && [[ $(sets) -eq 3 ]]' "queue pair $one has a set of its own"
 drive a packet_seq_err out_of_sequence
 wait_for 10 'own_series; [[ -s $STATE/own ]]' 'it has series of its own'
+keep_page
 quiet 'one is alone'
 wait_for 10 "alone $one '$STATE/since'" "its series are what it counted since"
 say "$(tr '\n' ' ' <"$STATE/both")"
+keep_page
 drive a packet_seq_err out_of_sequence
 wait_for 40 'focused 0 && [[ $(sets) -eq 2 ]]' 'it went back'
 counted

@@ -34,6 +34,8 @@ sim add mlx5_0
 wait_for 10 '[[ $(new_daemon_log | grep -c "device mlx5_0 found") -eq 2 ]]' 'it is read anew'
 wait_for 10 '[[ $(changes register) -eq 2 && $(changes unregister) -eq 1 ]]' 'both are counted'
 
+keep_page
+
 say '-- it goes'
 sim remove mlx5_0
 wait_for 10 '[[ $(found) -eq $before ]]' 'it is gone'

@@ -65,6 +65,15 @@ end_daemon() {
 # page [PATH]: prints a page of the daemon (default /metrics); fails on any status but 2xx.
 page() { curl -fsS --max-time 10 "http://127.0.0.1:$PORT${1:-/metrics}"; }
 
+# keep_page: keeps both pages of this moment; tests/guest/dashboards.py has what scenarios kept looked at by Prometheus.
+keep_page() {
+    local kept=$OUT/pages number
+    mkdir -p "$kept"
+    number=$(find "$kept" -name 'metrics.*' | wc -l)
+    page >"$kept/metrics.$number.txt" || die 'no page to keep'
+    page /metrics/qps >"$kept/metrics_qps.$number.txt" || die 'no page of queue pairs to keep'
+}
+
 # metric [-p PATH | -f FILE] NAME [LABEL=VALUE,…]: prints the sum of the samples of NAME that have all these labels
 # (the quotes around VALUE may be left out). No such sample: prints nothing and fails.
 metric() {

@@ -54,6 +54,7 @@ has device_pcie_write_stalled_ratio '' 0.25
 has port_vport_rdma_rx_bytes_total ,port=1 $((1121 + 1132))
 has port_pfc_enabled ,port=1,priority=3 1
 has port_pfc_enabled ,port=1,priority=4 0
+keep_page
 [[ $(grep -c '^qpscope_port_rx_pfc_frames_total{device="mlx5_0"' "$STATE/page") -eq 1 ]] || die 'PFC of a priority that is off'
 [[ $(metric -f "$STATE/page" qpscope_port_netdev_info device=mlx5_0,netdev=sim0p1,driver=mlx5_core,flavour=physical) -eq 1 ]] || die 'no netdev'
 ! grep -q 'pause_frames_total{device="mlx5_0"' "$STATE/page" || die '802.3x pause while it is off'
@@ -67,6 +68,7 @@ is port_tx_pause_frames_total ,port=1 5
 take
 has port_tx_pause_seconds_total ,port=1 1.5
 ! metric -f "$STATE/page" qpscope_port_rx_pfc_frames_total device=mlx5_0 >/dev/null || die 'PFC while it is off'
+keep_page
 sim set mlx5_0/1 global_pause 0
 
 say '-- PFC moves between priorities 3 and 4, whose counts are far apart, between names and values too'
@@ -101,6 +103,7 @@ for mask in 0x10 0x08; do
     is port_rx_pfc_frames_total ,port=1,priority=$priority "$(sim count mlx5_0/1 rx_prio${priority}_pause)"
 done
 [[ $(resets) -eq 0 ]] || die "resets: $(resets)"
+keep_page
 say "passes that met a move: $(metric qpscope_read_errors_total device=mlx5_0,source=ethtool,error=EAGAIN || echo none)"
 
 say '-- both at once, and a restart while one is off'
@@ -130,6 +133,7 @@ is port_rx_discards_total ,port=1,kind=buffer 1053
 say '-- a slow pass'
 sim set mlx5_0 delay_ms 300
 wait_for $PATIENCE '[[ $(metric qpscope_collector_interval_seconds device=mlx5_0,collector=netdev_statistics | cut -d. -f1) -ge 30 ]]' 'others have rtnl for 99 % of the time'
+keep_page
 stop_daemon
 sim set mlx5_0 delay_ms 0
 start_daemon

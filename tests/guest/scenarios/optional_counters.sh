@@ -94,10 +94,12 @@ wait_for 20 'page | grep -q "qpscope_port_counted_qps_ratio{device=\"mlx5_0\",po
 count 100 opt-a.service
 count 103 opt-b.service
 quiet 'two tenants'
+keep_page
 count 101 opt-a.service
 count 0 -
 count 104 opt-b.service
 quiet 'and nobody'
+keep_page
 stop_daemon
 for pid in $(jobs -p); do
     kill "$pid"

@@ -95,6 +95,7 @@ alone root
 burst root 7
 burst root 7
 quiet 'one job'
+keep_page
 
 say '-- another has one queue pair there'
 hold b "$other" 1
@@ -105,6 +106,7 @@ drop b
 alone root
 burst root 7
 quiet 'one job again'
+keep_page
 
 say '-- SIGKILL, and nobody watches'
 totals before

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Queue pairs: states, lives, deaths."""
+from grafana import DEVICE, NODE, OWNER, PORT, dashboard, graph, now, quantile, rate, row, stat, table
+
+QP_STATES = {0: "RESET", 1: "INIT", 2: "RTR", 3: "RTS", 4: "SQD", 5: "SQE", 6: "ERR"}
+QP = "cluster, instance, device, port, qpn, generation"
+# Where /metrics/qps is scraped, too, a queue pair is there twice: once, then, and with its process.
+LABELS = f"{QP}, type, tenant, workload, local_gid, remote_gid, remote_lid, remote_qpn, traffic_class, path_mtu, pid, comm"
+INFO = f'(group by ({LABELS}) (qpscope_qp_info{{@owner,pid!=""}}) or on ({QP}) group by ({LABELS}) (qpscope_qp_info{{@owner}}))'
+PEER = "on (remote_gid) group_left (peer, peer_device, peer_port) qpscope:gid_peer"
+
+DASHBOARD = dashboard(
+    "qpscope-queue-pairs", "Queue pairs", "Queue pairs by state and owner, how they come, go and die, and single ones with their peer.",
+    ["cluster", "node", "device", "tenant", "workload"],
+    row("Now",
+        stat("Queue pairs", "All of them.", "none", "sum(qpscope_queue_pairs{@owner})"),
+        stat("In RTS", "Ready to send.", "none", 'sum(qpscope_queue_pairs{@owner,state="RTS"})'),
+        stat("In ERR", "Dead and still there. A job that aborts or is killed takes them away within minutes.", "none",
+             'sum(qpscope_queue_pairs{@owner,state="ERR"}) or vector(0)', bad_above=1,
+             alerts={"QpscopeQueuePairsDead": None}),
+        stat("Connected, in INIT", "Whose peer has not been heard of.", "none", 'sum(qpscope_queue_pairs{@owner,state="INIT",type=~"RC|UC|XRC_INI"}) or vector(0)',
+             alerts={"QpscopeQueuePairsStuck": None}),
+        stat("Hardware gave up", "Queue pairs found in ERR within six hours that no call had moved there.", "none",
+             "sum(increase(qpscope_queue_pairs_found_in_err_total{@port}[6h])) or vector(0)",
+             bad_above=1, alerts={"QpscopeQueuePairsDead": None}),
+        stat("Without series", "Queue pairs beyond the 20,000 that /metrics/qps has room for, where Prometheus scrapes that.", "none",
+             "sum(max by (cluster, instance) (qpscope_queue_pairs_omitted{@node})) or vector(0)")),
+    row("States",
+        graph("By state", "Those that only receive stay in RTR.", "none", ("sum by (state) (qpscope_queue_pairs{@owner})", "{{state}}"), stack=True,
+              alerts={"QpscopeQueuePairsStuck": None}),
+        graph("By type", "As the rdma tool spells them.", "none", ("sum by (type) (qpscope_queue_pairs{@owner})", "{{type}}"), stack=True),
+        graph("By owner", "Tenant and workload.", "none", now("qpscope_queue_pairs", per=OWNER, how="sum"), stack=True),
+        table("Dead by owner", "Queue pairs in ERR.", {"cluster": "Cluster", "instance": "Node", "device": "Device", "port": "Port", "tenant": "Tenant",
+                                                       "workload": "Workload", "Value": "Queue pairs"},
+              'sum by (cluster, instance, device, port, tenant, workload) (qpscope_queue_pairs{@owner,state="ERR"}) > 0', alerts=["QpscopeQueuePairsDead"]),
+        table("Stuck in INIT for ten minutes", "Their peer has not been heard of: a rank that never came, a wrong GID index.",
+              {"cluster": "Cluster", "instance": "Node", "device": "Device", "port": "Port", "tenant": "Tenant", "workload": "Workload", "Value": "Queue pairs"},
+              'sum by (cluster, instance, device, port, tenant, workload) (qpscope_queue_pairs{@owner,state="INIT",type=~"RC|UC|XRC_INI"} > 0 '
+              'and qpscope_queue_pairs{@owner,state="INIT",type=~"RC|UC|XRC_INI"} offset 10m)', alerts=["QpscopeQueuePairsStuck"])),
+    row("Lives",
+        graph("Created and destroyed", "A process that does so in a loop costs its node time.", "cps",
+              rate("qpscope_queue_pairs_created_total", "type", per=DEVICE, word="created"),
+              rate("qpscope_queue_pairs_destroyed_total", "type", per=DEVICE, word="destroyed"), alerts={"QpscopeEventsLost": None}),
+        graph("Transitions", "State changes, those that hardware made by itself included.", "cps",
+              ("sum by (from, to) (rate(qpscope_queue_pair_transitions_total{@port}[$__rate_interval]))", "{{from}} to {{to}}")),
+        graph("Time to connect", "From creation to RTS: half of the queue pairs were faster, and 99 of 100.", "s",
+              quantile(0.5, "qpscope_queue_pair_setup_seconds", per=DEVICE, word="median"),
+              quantile(0.99, "qpscope_queue_pair_setup_seconds", per=DEVICE, word="p99")),
+        graph("Calls that failed", "To create, modify or destroy, by the kernel's error.", "cps",
+              rate("qpscope_queue_pair_call_failures_total", "call", "error", per=DEVICE),
+              alerts={"QpscopeQueuePairsStuck": None}),
+        graph("Deaths", "Queue pairs found in ERR though no call had moved them there, a second.", "cps", rate("qpscope_queue_pairs_found_in_err_total"),
+              alerts={"QpscopeQueuePairsDead": None}),
+        graph("There before the daemon", "Queue pairs known from netlink alone.", "none", now("qpscope_queue_pairs_seeded", "type", per=DEVICE))),
+    row("Single ones",
+        table("Queue pairs and peers", "Owner and peer: 100 of each node, or all where Prometheus scrapes /metrics/qps. A state's age is since its last change.",
+              {"instance": "Node", "device": "Device", "port": "Port", "qpn": "QPN", "type": "Type", "tenant": "Tenant", "workload": "Workload",
+               "remote_gid": "Remote GID", "remote_lid": "Remote LID",
+               "remote_qpn": "Remote QPN", "traffic_class": "Traffic class", "path_mtu": "Path MTU", "pid": "PID", "comm": "Process", "Value #B": "State",
+               "Value #C": "Since"},
+              INFO, f"max by ({QP}) (qpscope_qp_state{{@port}}) and on ({QP}) qpscope_qp_info{{@owner}}",
+              f"time() - max by ({QP}) (qpscope_qp_state_change_timestamp_seconds{{@port}}) and on ({QP}) qpscope_qp_info{{@owner}}",
+              names={"State": QP_STATES}, units={"Since": "s"}, width=24),
+        table("Peers of dead queue pairs", "The node that each of those in ERR talked to, by its GID (rules/peers.yml). One that many have is the one to look at.",
+              {"tenant": "Tenant", "workload": "Workload", "peer": "Peer", "peer_device": "Device", "Value": "Queue pairs"},
+              f"count by (tenant, workload, peer, peer_device) (({INFO} * {PEER}) and on ({QP}) (qpscope_qp_state == 6))",
+              alerts=["QpscopeQueuePairsDead", "QpscopeAckTimeouts"]),
+        table("Who talks to whom", "Queue pairs between two nodes.", {"instance": "Node", "tenant": "Tenant", "workload": "Workload", "peer": "Peer",
+                                                                      "Value": "Queue pairs"},
+              f"count by (cluster, instance, tenant, workload, peer) ({INFO} * {PEER})", alerts=["QpscopeRetransmitSpike", "QpscopeAckTimeouts",
+                                                                                                 "QpscopeThrottledSender"]),
+        graph("Counters of single queue pairs", "While one is alone in a counter set (qpscope focus, counters.qp_focus).", "cps",
+              (f"max by ({QP}, counter) (rate(qpscope_qp_hw_counters_total{{@port}}[$__rate_interval])) > 0",
+               "{{instance}} {{device}}/{{port}} {{qpn}} {{counter}}"), width=24)),
+)
