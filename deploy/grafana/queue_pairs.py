@@ -7,7 +7,7 @@ QP = "cluster, instance, device, port, qpn, generation"
 # Where /metrics/qps is scraped, too, a queue pair is there twice: once, then, and with its process.
 LABELS = f"{QP}, type, tenant, workload, local_gid, remote_gid, remote_lid, remote_qpn, traffic_class, path_mtu, pid, comm"
 INFO = f'(group by ({LABELS}) (qpscope_qp_info{{@owner,pid!=""}}) or on ({QP}) group by ({LABELS}) (qpscope_qp_info{{@owner}}))'
-PEER = "on (remote_gid) group_left (peer, peer_device, peer_port) qpscope:gid_peer"
+PEER = "on (cluster, remote_gid) group_left (peer, peer_device, peer_port) qpscope:gid_peer"
 
 DASHBOARD = dashboard(
     "qpscope-queue-pairs", "Queue pairs", "Queue pairs by state and owner, how they come, go and die, and single ones with their peer.",

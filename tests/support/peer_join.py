@@ -4,7 +4,7 @@ import http.server
 import threading
 
 # As exporters/README.md has it; with the rule of deploy/prometheus/rules/peers.yml.
-JOIN = "qpscope_qp_info * on (remote_gid) group_left (peer, peer_device, peer_port) qpscope:gid_peer"
+JOIN = "qpscope_qp_info * on (cluster, remote_gid) group_left (peer, peer_device, peer_port) qpscope:gid_peer"
 
 
 class PageServer:
