@@ -52,6 +52,7 @@ App::App(Config config, Sysroot root)
                       .series_limit = config_.exporters.prometheus.series_limit,
                       .ready = [this] { return ready_.load(); },
                       .api = {.wall_minus_boot = wall_minus_boot, .now = boot_now, .actions = {.focus = [this](const FocusRequest& wanted) { return focus(wanted); }}}}) {
+  facts_ = status_facts(root_, boot_now());
   if (!root_.live()) return;
   host_.queue_pairs = &tracker_;
   host_.ownership = &tracker_.ownership();
@@ -131,7 +132,7 @@ void App::publish() {
   SampleList own = tracker_.fill(*snapshot);
   SelfView self{.devices_found = devices_.size(), .devices_expected = devices_.expected(), .samplers = devices_.states(),
                 .tenant_overflows = tracker_.tenant_overflows(), .totals_forgotten = carried_.forgotten(), .suspicions_dropped = tracker_.suspicions().dropped(), .budgets = budgets_.all(), .state_saved = std::nullopt,
-                .wall_minus_boot = wall_minus_boot()};
+                .wall_minus_boot = wall_minus_boot(), .process = process_cost()};
   if (const EventLoop* events = tracker_.events()) {
     self.probes = events->status();
     self.losses = events->losses();
@@ -144,6 +145,8 @@ void App::publish() {
   if (state_) self.state_saved = save();
   snapshot->samples.push_back(std::make_shared<const SampleList>(std::move(own)));
   snapshot->samples.push_back(std::make_shared<const SampleList>(lasting_samples(self)));
+  snapshot->status = std::make_shared<const Status>(status_of(facts_, self, {.at = snapshot->at, .live = root_.live(), .events_on = tracker_.events_on(),
+                                                                             .stale_after = config_.sampling.stale_after}));
   store_.publish(std::move(snapshot));
 }
 

@@ -19,6 +19,7 @@
 #include "exporters/pages.h"
 #include "qp_tracker.h"
 #include "state_file.h"
+#include "status.h"
 #include "store.h"
 
 namespace qpscope {
@@ -59,6 +60,7 @@ class App {
   SnapshotStore store_;
   std::uint64_t sequence_ = 0;
   BootTime told_alive_;
+  StatusFacts facts_;
   std::atomic<bool> ready_ = false;  // first samples taken, probes decided; read by the HTTP threads
   Pages pages_;
   std::optional<ApiSocket> api_socket_;

@@ -149,9 +149,7 @@ void Devices::fill(Snapshot& snapshot) const {
   for (const auto& sampler : samplers_) {
     const DeviceSampler::State state = sampler->state();
     for (const DeviceSampler::Output& output : state.outputs) {
-      // Old is not now: a device that hangs loses its samples; its last success stays as a time stamp.
-      const double stale_after = std::max(config_.sampling.stale_after, 2 * output.interval);
-      if (!output.samples || seconds(snapshot.at, output.last_success) > stale_after) continue;
+      if (!output.samples || stale(output, snapshot.at, config_.sampling.stale_after)) continue;  // its last success stays as a time stamp
       snapshot.samples.push_back(output.samples);
       if (!output.qp_counters) continue;
       for (const QpCounters& one : *output.qp_counters) snapshot.qp_counters.emplace(one.key, one);

@@ -236,6 +236,8 @@ void DeviceSampler::collect(Slot& slot, std::size_t index) {
   output.success = done.has_value();
   output.duration = seconds(ended, began);
   output.rest = slot.rest;
+  output.trouble = done ? std::move(reading.trouble) : done.error().what;
+  output.troubles = done ? reading.troubles : 1;
   if (done) {
     output.samples = std::make_shared<const SampleList>(std::move(reading.samples));
     output.qp_counters = reading.qp_counters.empty() ? nullptr : std::make_shared<const std::vector<QpCounters>>(std::move(reading.qp_counters));

@@ -3,6 +3,7 @@
 // in the kernel stops its own thread and nothing else.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <map>
@@ -37,6 +38,8 @@ class DeviceSampler {
     bool success = false;       // of the last pass
     double duration = 0;        // seconds, of the last pass
     double rest = 0;            // seconds that the collector asked to be left alone for (Reading::rest)
+    std::string trouble;        // of the last pass: the first thing that went wrong, and how many did
+    std::size_t troubles = 0;
   };
   struct State {
     std::vector<Output> outputs;
@@ -118,5 +121,10 @@ class DeviceSampler {
   std::atomic<bool> giving_back_ = false;
   std::thread thread_;
 };
+
+// Old is not now: a device that hangs loses its samples, each `stale_after` seconds after its last success.
+inline bool stale(const DeviceSampler::Output& output, BootTime now, double stale_after) {
+  return seconds(now, output.last_success) > std::max(stale_after, 2 * output.interval);
+}
 
 }  // namespace qpscope

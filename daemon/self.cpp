@@ -57,18 +57,9 @@ constexpr MetricDef kMemory{"process_resident_memory_bytes", kGauge, "Resident m
 constexpr std::array<const MetricDef*, 22> kMetrics{&kBuild, &kDevices, &kExpected, &kSuccess, &kDuration, &kLast, &kReadErrors, &kProbe, &kEvents,
                                                     &kLost, &kOverflows, &kForgotten, &kSuspicionsDropped, &kInterval, &kRest, &kCommands, &kThrottled, &kResets, &kGaps, &kSaved, &kCpu, &kMemory};
 
-void add_process(SampleList& out) {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto as_seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
-  out.push_back(sample(kCpu, {}, as_seconds(usage.ru_utime) + as_seconds(usage.ru_stime)));
-  if (std::FILE* statm = std::fopen("/proc/self/statm", "re")) {
-    unsigned long size = 0, resident = 0;
-    if (std::fscanf(statm, "%lu %lu", &size, &resident) == 2) {
-      out.push_back(sample(kMemory, {}, static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE))));
-    }
-    std::fclose(statm);
-  }
+void add_process(SampleList& out, const ProcessCost& cost) {
+  out.push_back(sample(kCpu, {}, cost.cpu_seconds));
+  if (cost.resident_bytes) out.push_back(sample(kMemory, {}, static_cast<double>(*cost.resident_bytes)));
 }
 
 void add_sampler(SampleList& out, const std::string& device, const DeviceSampler::State& state, const SelfView& view) {
@@ -90,6 +81,20 @@ void add_sampler(SampleList& out, const std::string& device, const DeviceSampler
 }  // namespace
 
 MetricList self_metrics() { return kMetrics; }
+
+ProcessCost process_cost() {
+  ProcessCost out;
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto as_seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+  out.cpu_seconds = as_seconds(usage.ru_utime) + as_seconds(usage.ru_stime);
+  if (std::FILE* statm = std::fopen("/proc/self/statm", "re")) {
+    unsigned long size = 0, resident = 0;
+    if (std::fscanf(statm, "%lu %lu", &size, &resident) == 2) out.resident_bytes = resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    std::fclose(statm);
+  }
+  return out;
+}
 
 SampleList self_samples(const SelfView& view) {
   SampleList out;
@@ -128,7 +133,7 @@ SampleList lasting_samples(const SelfView& view) {
     }
   }
   if (view.state_saved) out.push_back(sample(kSaved, {}, *view.state_saved ? 1 : 0));
-  add_process(out);
+  add_process(out, view.process);
   return out;
 }
 

@@ -14,6 +14,12 @@
 
 namespace qpscope {
 
+struct ProcessCost {
+  double cpu_seconds = 0;                       // user and system
+  std::optional<std::uint64_t> resident_bytes;  // empty: /proc cannot be read
+};
+ProcessCost process_cost();
+
 struct SelfView {
   std::size_t devices_found = 0;
   std::optional<std::size_t> devices_expected;  // nullopt: nobody can tell
@@ -27,6 +33,7 @@ struct SelfView {
   std::vector<std::pair<std::string, std::shared_ptr<CommandBudget>>> budgets;  // by device
   std::optional<bool> state_saved;  // nullopt: no state is kept
   double wall_minus_boot = 0;
+  ProcessCost process;
 };
 
 // The counters among them count from the daemon's start: App makes them go on (core/carried_totals.h).

@@ -19,6 +19,7 @@ constexpr const char* kIndex =
     "/metrics       ports, queue pair totals, tenants, qpscope itself\n"
     "/metrics/qps   every queue pair, with process; for peers in api.allow\n"
     "/api/v1/qps    the same as JSON, with filters; for peers in api.allow and on /run/qpscope/api.sock\n"
+    "               and /api/v1/status, ports, tenants, events, probes\n"
     "/healthz       alive\n"
     "/readyz        first samples taken, probes decided\n";
 
@@ -72,6 +73,9 @@ HttpResponse Pages::answer(const HttpRequest& request) {
       {"GET", "/readyz", Access::everybody, [](Pages& p, const HttpRequest&) { return p.options_.ready() ? plain(200, "ready\n") : plain(503, "starting\n"); }},
       {"GET", "/metrics/qps", Access::allowed, [](Pages& p, const HttpRequest&) { return p.queue_pairs_page(); }},
       {"GET", "/api/v1/qps", Access::allowed, [](Pages& p, const HttpRequest& r) { return p.api_.queue_pairs(r); }},
+      {"GET", "/api/v1/status", Access::allowed, [](Pages& p, const HttpRequest& r) { return p.api_.status(r, {.ready = p.options_.ready(), .series = p.series_}); }},
+      {"GET", "/api/v1/ports", Access::allowed, [](Pages& p, const HttpRequest& r) { return p.api_.ports(r); }},
+      {"GET", "/api/v1/tenants", Access::allowed, [](Pages& p, const HttpRequest& r) { return p.api_.tenants(r); }},
       {"POST", "/api/v1/focus", Access::on_socket, [](Pages& p, const HttpRequest& r) { return p.api_.focus(r); }},
   };
   std::string methods;  // that the path has
@@ -114,6 +118,7 @@ std::string Pages::metrics(const Snapshot& snapshot) {
   Page page = render(lists, left_out);
   const std::array<SharedSamples, 1> self{std::make_shared<const SampleList>(SampleList{sample(kSeries, {}, static_cast<double>(page.series + 1))})};
   page.text += render(self).text;
+  series_ = page.series + 1;
   return std::move(page.text);
 }
 

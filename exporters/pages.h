@@ -2,6 +2,7 @@
 // What each path answers, and to whom: one table. Thread-safe: the HTTP server's threads call it.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -45,6 +46,7 @@ class Pages {
   const PagesOptions options_;
   const Api api_;
   const std::shared_ptr<const int> being_sent_ = std::make_shared<const int>();  // its owners beside us are the pages
+  std::atomic<std::size_t> series_ = 0;  // on /metrics when it was rendered last
   std::mutex mutex_;  // guards what follows
   std::uint64_t rendered_sequence_ = 0;
   std::shared_ptr<const std::string> rendered_;

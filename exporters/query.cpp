@@ -2,8 +2,6 @@
 #include "exporters/query.h"
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
 
 #include "core/text.h"
 
@@ -42,5 +40,13 @@ Result<std::vector<Parameter>> parse_query(std::string_view query) {
   }
   return out;
 }
+
+std::unexpected<Error> not_a(const Parameter& one, std::string_view wanted) {
+  return fail(ErrorCode::invalid, safe_text(one.name) + ": \"" + safe_text(one.value) + "\" is not " + std::string(wanted));
+}
+
+std::unexpected<Error> unknown_parameter(const Parameter& one) { return fail(ErrorCode::invalid, "unknown parameter \"" + safe_text(one.name) + "\""); }
+
+std::unexpected<Error> given_twice(const Parameter& one) { return fail(ErrorCode::invalid, safe_text(one.name) + " is given twice"); }
 
 }  // namespace qpscope

@@ -31,6 +31,16 @@ std::optional<std::uint32_t> mtu_bytes(unsigned ib_mtu) {
   return 128U << ib_mtu;
 }
 
+std::string_view port_state_name(unsigned number) {
+  constexpr std::array<std::string_view, 6> names{"NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER"};
+  return number < names.size() ? names[number] : std::string_view();
+}
+
+std::string_view port_physical_state_name(unsigned number) {
+  constexpr std::array<std::string_view, 8> names{"", "Sleep", "Polling", "Disabled", "PortConfigurationTraining", "LinkUp", "LinkErrorRecovery", "Phy Test"};
+  return number < names.size() ? names[number] : std::string_view();
+}
+
 std::string to_string(const Gid& gid) {
   std::string out;
   out.reserve(39);

@@ -35,6 +35,10 @@ constexpr std::uint32_t restrack_id(QpType type, Qpn qpn, PortNum port) {
 // enum ib_mtu → bytes; nullopt outside 1..5.
 std::optional<std::uint32_t> mtu_bytes(unsigned ib_mtu);
 
+// States of a port as sysfs spells them (core/sysfs.c state_show, phys_state_to_str); empty for a number that the kernel does not have.
+std::string_view port_state_name(unsigned number);           // "ACTIVE"
+std::string_view port_physical_state_name(unsigned number);  // "LinkUp"
+
 // As the kernel prints a GID in sysfs: eight groups of four hexadecimal digits.
 std::string to_string(const Gid& gid);
 std::optional<Gid> parse_gid(std::string_view text);

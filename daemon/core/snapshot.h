@@ -12,6 +12,7 @@
 #include "core/metric.h"
 #include "core/qp_counters.h"
 #include "core/qp_record.h"
+#include "core/status.h"
 #include "core/tenant.h"
 
 namespace qpscope {
@@ -24,6 +25,7 @@ struct Snapshot {
   std::shared_ptr<const std::vector<Tenant>> tenants;      // indexed by TenantId
   std::shared_ptr<const std::map<DeviceIndex, std::string>> devices;  // names by netlink index
   std::map<QpKey, QpCounters> qp_counters;                 // of those that are alone in a counter set
+  std::shared_ptr<const Status> status;                    // ourselves; null in tests that do not need it
 };
 
 // Where exporters take the newest snapshot from. Thread-safe; never blocks on hardware. Null until the first is published.

@@ -2,23 +2,22 @@
 #include "exporters/api/api.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "core/text.h"
+#include "exporters/api/json.h"
+#include "exporters/api/ports.h"
 #include "exporters/api/qp_json.h"
 #include "exporters/api/qp_query.h"
+#include "exporters/api/tenants.h"
+#include "exporters/query.h"
 
 namespace qpscope {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int kSchema = 1;
-constexpr std::size_t kPieceBytes = 64U << 10;
-constexpr const char* kJsonType = "application/json";
 
 const char* code_of(unsigned status) {
   switch (status) {
@@ -47,37 +46,25 @@ unsigned status_of(ErrorCode code) {
   return 500;
 }
 
-double milliseconds(double seconds) { return std::round(seconds * 1e3) / 1e3; }
-
-HttpResponse json(std::string text) { return {.content_type = kJsonType, .body = std::make_shared<const std::string>(std::move(text))}; }
-
-// The page while it is sent: it holds the snapshot, and text of kPieceBytes and one queue pair.
+// The queue pairs of a snapshot that a query wants, one after the other.
 struct QpPage {
   std::shared_ptr<const Snapshot> snapshot;
   QpFilter filter;
   std::size_t limit;
   double wall_minus_boot;
-  std::string piece;  // what comes before the next queue pair
-  std::size_t at;     // in the snapshot's queue pairs
+  std::size_t at;  // in the snapshot's queue pairs
   std::size_t sent = 0;
   QpKey last{};
-  bool ended = false;
 
-  std::string next() {
+  std::optional<std::string> next() {
     const auto& all = *snapshot->queue_pairs;
-    while (!ended && piece.size() < kPieceBytes) {
-      while (at < all.size() && !filter(all[at])) ++at;
-      if (at < all.size() && sent < limit) {
-        if (sent++ > 0) piece += ',';
-        piece += qp_json(*snapshot, all[at], wall_minus_boot);
-        last = all[at++].key;
-        continue;
-      }
-      piece += at < all.size() ? "],\"next\":\"" + cursor_text(last) + "\"}}\n" : "]}}\n";
-      ended = true;
-    }
-    return std::exchange(piece, {});
+    while (at < all.size() && !filter(all[at])) ++at;
+    if (at == all.size() || sent == limit) return std::nullopt;
+    ++sent;
+    last = all[at].key;
+    return qp_json(*snapshot, all[at++], wall_minus_boot);
   }
+  std::string end() const { return at < snapshot->queue_pairs->size() ? "],\"next\":\"" + cursor_text(last) + "\"}}\n" : "]}}\n"; }
 };
 
 Result<FocusRequest> parse_focus(std::string_view body) {
@@ -107,10 +94,19 @@ Result<FocusRequest> parse_focus(std::string_view body) {
   return out;
 }
 
+HttpResponse refused(const Error& error) { return api_error(status_of(error.code), error.what); }
+
+// ErrorCode::invalid where there are any.
+Result<> no_parameters(const HttpRequest& request) {
+  const auto parameters = parse_query(request.query);
+  if (!parameters) return std::unexpected(parameters.error());
+  return parameters->empty() ? Result<>() : unknown_parameter(parameters->front());
+}
+
 }  // namespace
 
 HttpResponse api_error(unsigned status, std::string_view message) {
-  HttpResponse out = json(Json{{"error", {{"code", code_of(status)}, {"message", safe_message(message)}}}}.dump() + "\n");
+  HttpResponse out = json_response(Json{{"error", {{"code", code_of(status)}, {"message", safe_message(message)}}}}.dump() + "\n");
   out.status = status;
   return out;
 }
@@ -125,27 +121,50 @@ std::string Api::envelope(const Snapshot& snapshot) const {
 
 HttpResponse Api::queue_pairs(const HttpRequest& request) const {
   auto query = parse_qp_query(request.query);
-  if (!query) return api_error(status_of(query.error().code), query.error().what);
+  if (!query) return refused(query.error());
   auto snapshot = source_.latest();
   if (!snapshot) return api_error(503, "starting");
   const auto& all = *snapshot->queue_pairs;
   const auto first = query->after ? std::ranges::upper_bound(all, *query->after, {}, &QpRecord::key) : all.begin();
   const std::size_t limit = query->limit;
   auto page = std::make_shared<QpPage>(QpPage{.snapshot = snapshot, .filter = QpFilter(std::move(*query), *snapshot), .limit = limit,
-                                              .wall_minus_boot = options_.wall_minus_boot(), .piece = envelope(*snapshot) + "{\"qps\":[",
-                                              .at = static_cast<std::size_t>(first - all.begin())});
-  return {.content_type = kJsonType, .pieces = [page] { return page->next(); }};
+                                              .wall_minus_boot = options_.wall_minus_boot(), .at = static_cast<std::size_t>(first - all.begin())});
+  return json_response({.head = envelope(*snapshot) + "{\"qps\":[", .item = [page] { return page->next(); }, .tail = [page] { return page->end(); }});
+}
+
+HttpResponse Api::status(const HttpRequest& request, PagesNow pages) const {
+  if (const auto none = no_parameters(request); !none) return refused(none.error());
+  const auto snapshot = source_.latest();
+  if (!snapshot || !snapshot->status) return api_error(503, "starting");
+  return json_response(envelope(*snapshot) + status_json(*snapshot, pages) + "}\n");
+}
+
+HttpResponse Api::ports(const HttpRequest& request) const {
+  auto query = parse_port_query(request.query);
+  if (!query) return refused(query.error());
+  auto snapshot = source_.latest();
+  if (!snapshot) return api_error(503, "starting");
+  std::string head = envelope(*snapshot);
+  return ports_response(std::move(snapshot), std::move(head), std::move(*query));
+}
+
+HttpResponse Api::tenants(const HttpRequest& request) const {
+  if (const auto none = no_parameters(request); !none) return refused(none.error());
+  auto snapshot = source_.latest();
+  if (!snapshot) return api_error(503, "starting");
+  std::string head = envelope(*snapshot);
+  return tenants_response(std::move(snapshot), std::move(head));
 }
 
 HttpResponse Api::focus(const HttpRequest& request) const {
   const auto wanted = parse_focus(request.body);
-  if (!wanted) return api_error(status_of(wanted.error().code), wanted.error().what);
+  if (!wanted) return refused(wanted.error());
   if (!options_.actions.focus) return api_error(501, "this daemon cannot focus on single queue pairs");
   const auto snapshot = source_.latest();
   if (!snapshot) return api_error(503, "starting");
   const auto done = options_.actions.focus(*wanted);
-  if (!done) return api_error(status_of(done.error().code), done.error().what);
-  return json(envelope(*snapshot) + Json{{"message", safe_message(*done)}}.dump() + "}\n");
+  if (!done) return refused(done.error());
+  return json_response(envelope(*snapshot) + Json{{"message", safe_message(*done)}}.dump() + "}\n");
 }
 
 }  // namespace qpscope

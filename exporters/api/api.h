@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/snapshot.h"
+#include "exporters/api/status.h"
 #include "exporters/http.h"
 
 namespace qpscope {
@@ -40,6 +41,12 @@ class Api {
 
   // GET /api/v1/qps: {qps: […], next}; next, the cursor of the next page, only where there is more. Rendered as it is sent.
   HttpResponse queue_pairs(const HttpRequest& request) const;
+  // GET /api/v1/status.
+  HttpResponse status(const HttpRequest& request, PagesNow pages) const;
+  // GET /api/v1/ports: {interval_seconds, ports: […]}.
+  HttpResponse ports(const HttpRequest& request) const;
+  // GET /api/v1/tenants: {tenants: […]}.
+  HttpResponse tenants(const HttpRequest& request) const;
   // POST /api/v1/focus {device, qpn, seconds}: {message}.
   HttpResponse focus(const HttpRequest& request) const;
 

@@ -1,28 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporters/api/qp_json.h"
 
-#include <cmath>
-#include <nlohmann/json.hpp>
-
 #include "core/text.h"
+#include "exporters/api/json.h"
 #include "exporters/api/qp_query.h"
 
 namespace qpscope {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-void put(Json& out, const char* key, const std::string& untrusted) {
-  if (!untrusted.empty()) out[key] = safe_text(untrusted);
-}
-void put(Json& out, const char* key, std::optional<std::uint32_t> number) {
-  if (number) out[key] = *number;
-}
-void put(Json& out, const char* key, const std::optional<Gid>& gid) {
-  if (gid) out[key] = to_string(*gid);
-}
-
-double unix_seconds(BootTime at, double wall_minus_boot) { return std::round((static_cast<double>(at.value) / 1e9 + wall_minus_boot) * 1e3) / 1e3; }
 
 void put_owner(Json& out, const Owner& owner) {
   if (!owner.known) return;

@@ -5,7 +5,6 @@
 #include <netinet/in.h>
 
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 
@@ -18,12 +17,6 @@ namespace {
 // The format of a cursor, its device index and its serial, in hexadecimal.
 constexpr std::string_view kCursorFormat = "1-";
 constexpr std::size_t kDeviceDigits = 8, kSerialDigits = 16;
-
-template <class Number>
-bool parse_whole(std::string_view text, Number& out, int base = 10) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
-  return error == std::errc{} && end == text.data() + text.size();
-}
 
 std::optional<QpState> parse_state(std::string_view text) {
   for (unsigned n = 0; const auto state = qp_state_from_number(n); ++n) {
@@ -54,9 +47,9 @@ const char* add(QpQuery& query, const Parameter& one) {
     return nullptr;
   };
   const auto number = [&](auto& set) -> const char* {
-    std::uint32_t value = 0;
-    if (!parse_whole(one.value, value)) return "a number";
-    set.insert(value);
+    const auto value = whole_number<std::uint32_t>(one.value);
+    if (!value) return "a number";
+    set.insert(*value);
     return nullptr;
   };
   if (one.name == "device") return text(query.devices);
@@ -79,7 +72,8 @@ const char* add(QpQuery& query, const Parameter& one) {
     return nullptr;
   }
   if (one.name == "limit") {
-    return parse_whole(one.value, query.limit) && query.limit >= 1 && query.limit <= QpQuery::kMostLimit ? nullptr : "a number from 1 to 10000";
+    query.limit = whole_number<std::size_t>(one.value).value_or(0);
+    return query.limit >= 1 && query.limit <= QpQuery::kMostLimit ? nullptr : "a number from 1 to 10000";
   }
   if (one.name == "cursor") {
     query.after = parse_cursor(one.value);
@@ -96,11 +90,10 @@ Result<QpQuery> parse_qp_query(std::string_view text) {
   QpQuery out;
   std::set<std::string_view> single;
   for (const Parameter& one : *parameters) {
-    if ((one.name == "limit" || one.name == "cursor") && !single.insert(one.name).second) return fail(ErrorCode::invalid, one.name + " is given twice");
+    if ((one.name == "limit" || one.name == "cursor") && !single.insert(one.name).second) return given_twice(one);
     const char* const wanted = add(out, one);
     if (!wanted) continue;
-    if (*wanted == '\0') return fail(ErrorCode::invalid, "unknown parameter \"" + safe_text(one.name) + "\"");
-    return fail(ErrorCode::invalid, one.name + ": \"" + safe_text(one.value) + "\" is not " + wanted);
+    return *wanted == '\0' ? unknown_parameter(one) : not_a(one, wanted);
   }
   return out;
 }
@@ -113,9 +106,10 @@ std::string cursor_text(QpKey key) {
 
 std::optional<QpKey> parse_cursor(std::string_view text) {
   if (text.size() != kCursorFormat.size() + kDeviceDigits + kSerialDigits) return std::nullopt;
-  QpKey key;
-  if (!parse_whole(text.substr(kCursorFormat.size(), kDeviceDigits), key.device.value, 16)) return std::nullopt;
-  if (!parse_whole(text.substr(kCursorFormat.size() + kDeviceDigits), key.serial.value, 16)) return std::nullopt;
+  const auto device = whole_number<std::uint32_t>(text.substr(kCursorFormat.size(), kDeviceDigits), 16);
+  const auto serial = whole_number<std::uint64_t>(text.substr(kCursorFormat.size() + kDeviceDigits), 16);
+  if (!device || !serial) return std::nullopt;
+  const QpKey key{{*device}, {*serial}};
   return cursor_text(key) == text ? std::optional(key) : std::nullopt;
 }
 
