@@ -152,9 +152,9 @@ async function getAll(path, name) {
   const out = [];
   let answer, cursor = '';
   do {
-    answer = await get(path + cursor);
+    answer = await get(path + (cursor && (path.includes('?') ? '&' : '?') + cursor));
     out.push(...answer.data[name] ?? []);
-    cursor = answer.data.next && `&cursor=${encodeURIComponent(answer.data.next)}`;
+    cursor = answer.data.next && `cursor=${encodeURIComponent(answer.data.next)}`;
   } while (cursor);
   return {time: answer.time, data: {...answer.data, [name]: out}};
 }
@@ -184,7 +184,7 @@ let portRates = new Rates(), tenantRates = new Rates();
 // Charts are asked for with the ports where those are few, else for the ports on the screen alone.
 async function loadPorts() {
   const few = state.ports.length > 0 && state.ports.length <= PORTS_AT_ONCE;
-  let answer = await getAll(`ports?limit=1000${few ? '' : '&history=no'}`, 'ports');
+  let answer = await getAll(few ? 'ports' : 'ports?history=no', 'ports');
   portRates.update(answer.time, answer.data.ports.map((port) => [portName(port), port.totals ?? {}]));
   state.ports = answer.data.ports;
   state.interval = answer.data.interval_seconds;
@@ -196,7 +196,7 @@ async function loadPorts() {
 }
 
 async function loadTenants() {
-  const answer = await getAll('tenants?limit=1000', 'tenants');
+  const answer = await getAll('tenants', 'tenants');
   state.tenants = answer.data.tenants;
   for (const one of state.tenants) {
     one.totals = {};
@@ -235,7 +235,7 @@ async function loadProbes() {
 async function loadFindings() {
   if (state.noFindings) return;
   try {
-    state.findings = (await getAll('findings?limit=1000', 'findings')).data.findings;
+    state.findings = (await getAll('findings', 'findings')).data.findings;
   } catch (why) {
     if (why.status !== 404) throw why;
     state.noFindings = true;
@@ -263,7 +263,7 @@ async function loadQueuePairs() {
     keepQueuePairs(found);
     state.qpsFailure = undefined;
   } catch (why) {
-    state.qpsFailure = why.message;
+    state.qpsFailure = `cannot be read: ${why.message}`;
   }
   state.loading = false;
   byId('qps-load').disabled = false;
@@ -326,6 +326,7 @@ function troubles() {
   if (!state.failure && age > STALE_SECONDS) out.push({severity: 'error', key: 'stale', text: `the data is ${duration(age)} old: the daemon answers, but does not look at the host`});
   if (status.ready === false) out.push({severity: 'warning', key: 'starting', text: 'the daemon is starting: not everything was looked at'});
   out.push(...brokenTroubles(), ...state.ports.flatMap(portTroubles), ...eventTroubles());
+  for (const [name, why] of Object.entries(state.failed ?? {})) out.push({severity: 'warning', key: name + why, text: `${name}: ${why}`, to: `#${name}`});
   for (const {severity, device, what} of status.troubles ?? []) out.push({severity, key: what, text: device ? `${device}: ${what}` : what, to: '#probes'});
   for (const one of state.findings ?? []) out.push({severity: one.severity, key: one.message ?? one.what, text: one.message ?? one.what, to: '#findings'});
   return out.sort((a, b) => (RANK[a.severity] ?? 2) - (RANK[b.severity] ?? 2));
@@ -509,7 +510,7 @@ class PortRow {
     mark(badge, 'class', `severity ${up ? 'good' : isUsed(port) ? 'warning' : 'info'}`);
     say(badge, (port.state ?? 'state not known') + (!up && port.physical_state ? ` (${port.physical_state})` : ''));
     const {rate_bytes_per_second: rate, mtu_bytes: mtu, queue_pairs: qps} = port;
-    say(this.about, [port.netdev, port.link_layer, rate !== undefined && bits(rate), mtu !== undefined && `MTU ${mtu}`, port.function, port.driver, qps !== undefined && count(qps, 'queue pair')]
+    say(this.about, [port.netdev, port.link_layer, rate !== undefined && bits(rate), mtu !== undefined && `MTU ${mtu}`, port.function !== 'none' && port.function, port.driver, qps !== undefined && count(qps, 'queue pair')]
       .filter(Boolean).join(' · '));
     const alarms = new Set(portTroubles(port).map((one) => one.about));
     for (const chart of this.charts) chart.draw(port, port.history ?? {}, alarms);
@@ -553,7 +554,7 @@ const tenantTable = new Table(byId('tenants'), 'tenants', 15, (one) => {
 });
 function showTenants() {
   const weight = (one) => brokenOf(one.by_state) * 1e15 + (one.queue_pairs ?? 0);
-  tenantTable.show([...state.tenants].sort((a, b) => weight(b) - weight(a)), 'No tenant has a queue pair.');
+  tenantTable.show([...state.tenants].sort((a, b) => weight(b) - weight(a)), state.failed?.tenants ? 'Not known.' : 'No tenant has a queue pair.');
   say(byId('tenants').querySelector('.note'), state.failed?.tenants ?? (state.tenants.length ? 'their own counters, where there are any; — is not known' : ''));
 }
 
@@ -566,7 +567,7 @@ function showEvents() {
   const wanted = state.events.filter((event) => all || event.severity !== 'info').reverse();
   const fresh = follow ? 0 : wanted.findIndex((event) => event.id === state.shownEvents?.[0]?.id);
   if (follow || state.shownAll !== all) Object.assign(state, {shownEvents: wanted, shownAll: all});
-  eventTable.show(state.shownEvents ?? [], state.events.length ? 'Nothing but information.' : 'Nothing has happened since the daemon started.');
+  eventTable.show(state.shownEvents ?? [], state.failed?.events ? 'Not known.' : state.events.length ? 'Nothing but information.' : 'Nothing has happened since the daemon started.');
   const waiting = fresh < 0 ? wanted.length : fresh, dropped = Number(state.eventsDropped ?? 0);
   say(byId('events').querySelector('.note'), state.failed?.events ?? [waiting && `${whole(waiting)} new`, dropped && `${whole(dropped)} dropped: too many at once`].filter(Boolean).join(' · '));
 }
@@ -591,7 +592,7 @@ function showQueuePairs() {
   const rows = state.qps.filter((qp) => (!wanted || (wanted === 'broken' ? BROKEN.includes(qp.state) : qp.state === wanted)) && words.every((word) => qp.words.includes(word)));
   rows.sort((a, b) => (sorting.backwards ? -1 : 1) * order[sorting.by](a, b) || order.name(a, b));
   const filtered = wanted || words.length;
-  qpTable.show(rows, filtered && state.qps.length ? 'None matches.' : state.loading ? 'Loading …' : 'No queue pair on this host.');
+  qpTable.show(rows, filtered && state.qps.length ? 'None matches.' : state.loading ? 'Loading …' : state.qpsFailure ? 'Not known.' : 'No queue pair is known.');
   const total = state.status?.queue_pairs?.total ?? state.qps.length, age = state.qpsTime === undefined ? 0 : state.time - state.qpsTime;
   say(byId('qps').querySelector('.note'), state.qpsFailure ?? [filtered ? `${whole(rows.length)} of ${whole(state.qps.length)}` : whole(state.qps.length),
     state.qpsMore && `of ${whole(total)}, the broken ones first; qpscope qps has all`, state.loading && state.qpsMore ? 'loading' : age > 5 && `${duration(age)} old`].filter(Boolean).join(' · '));
@@ -636,7 +637,7 @@ function showProbes() {
   if (cost.firmware_commands !== undefined) out.push(['Firmware commands', `${whole(cost.firmware_commands)}` + (rate('firmware_commands') === undefined ? '' : `, ${rate('firmware_commands').toFixed(1)} /s`)]);
   pairs(byId('cost'), out);
   say(byId('probes').querySelector('.note'), state.failed?.probes ?? '');
-  probeTable.show(probes, 'No probe.');
+  probeTable.show(probes, state.failed?.probes ? 'Not known.' : 'No probe.');
 }
 
 // ---- the round ----

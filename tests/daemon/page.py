@@ -85,9 +85,9 @@ def test_daemon():
 
         wait_for(agrees, "the chart does not show a number of the API")
         status = json.loads(daemon.page("/api/v1/status"))["data"]
-        expect(status["host"] == browser.text("#host") and status["version"] in browser.text("#facts"), "the header is not the daemon's", browser.text("header"))
+        expect(status.get("host", "qpscope") == browser.text("#host") and status["version"] in browser.text("#facts"), "the header is not the daemon's", browser.text("header"))
         shows(browser, "#port-list", "ACTIVE")
-        shows(browser, "#qps", "No queue pair on this host.")
+        shows(browser, "#qps", "No queue pair is known.")
         shows(browser, "#events", "started" if browser.run("document.getElementById('events-info').click(); return true") else "")
         shows(browser, "#cost", "Memory")
         stays_home(browser, daemon.port)
@@ -166,7 +166,7 @@ def test_queue_pairs():
     happened = [event(1, "queue_pair_failed", "warning", "modify failed", 30, device="mlx5_1", qpn=0x1003), event(2, "queue_pair_error", "error", "moved to ERR", 20, device="mlx5_0", qpn=0x1002)]
     with api(answers([port("mlx5_0")])) as server, Browser() as browser:
         browser.open(server.port)
-        shows(browser, "#qps", "No queue pair on this host.")
+        shows(browser, "#qps", "No queue pair is known.")
         shows(browser, "#calm", "1 port ACTIVE · 0 queue pairs")
         server.answers.update(answers([port("mlx5_0")], few, [tenant("research", "job 4702", 3, 1)], happened))
         wait_for(lambda: len(rows(browser, "qps")) == 3, "not 3 rows")
@@ -264,6 +264,8 @@ def test_gone_and_back():
         server.start()
         shows(browser, "#verdict", "of the second daemon")
         expect("first daemon" not in browser.text("main") and "does not answer" not in browser.text("main"), "the old daemon's events are still there", browser.text("#verdict"))
+        server.answers["tenants"] = (500, "no memory")
+        shows(browser, "#verdict", "tenants: cannot be read: no memory")
         server.answers["status"] = (503, "starting")
         shows(browser, "#verdict", "is not ready")
 
