@@ -79,7 +79,8 @@ void Choice::skip_implausible(const std::optional<std::string>& no_trampolines, 
 }
 
 ProbeStatus Choice::status() const {
-  ProbeStatus out{.probe = std::string(row_->probe), .how = "off", .target = target(alternatives_.front()), .reason = ""};
+  ProbeStatus out{.probe = std::string(row_->probe), .feature = std::string(to_string(row_->feature)), .how = "off", .target = target(alternatives_.front()),
+                  .reason = "", .programs = {}};
   out.attached = !off();
   out.waiting = waiting_;
   if (off()) {
@@ -87,6 +88,7 @@ ProbeStatus Choice::status() const {
   } else {
     out.how = how(programs());
     out.target = target(programs());
+    for (const Program& program : programs()) out.programs.push_back(program.name);
   }
   return out;
 }

@@ -68,7 +68,7 @@ class ProbeSet::Impl {
     if (reader_) reader_->drain([this](auto record) { deliver(record); });
   }
 
-  EventLosses losses() const {
+  EventLosses losses(std::map<std::string, ProbeRuns, std::less<>>* runs) const {
     EventLosses out;
     out.decode = undecoded_;
     if (!probes_.object) return out;
@@ -80,7 +80,9 @@ class ProbeSet::Impl {
       bpf_prog_info info{};
       __u32 size = sizeof(info);
       const int fd = bpf_program__fd(program);
-      if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &size) == 0) out.recursion += info.recursion_misses;
+      if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) != 0) continue;
+      out.recursion += info.recursion_misses;
+      if (runs) (*runs)[bpf_program__name(program)] = {.runs = info.run_cnt, .nanoseconds = info.run_time_ns, .missed = info.recursion_misses};
     }
     return out;
   }
@@ -135,7 +137,7 @@ const std::vector<ProbeStatus>& ProbeSet::status() const { return impl_->status(
 bool ProbeSet::outdated() const { return impl_->outdated(); }
 Result<std::size_t> ProbeSet::poll(std::chrono::milliseconds timeout) { return impl_->poll(timeout); }
 void ProbeSet::drain() { impl_->drain(); }
-EventLosses ProbeSet::losses() const { return impl_->losses(); }
+EventLosses ProbeSet::losses(std::map<std::string, ProbeRuns, std::less<>>* runs) const { return impl_->losses(runs); }
 void ProbeSet::stop() { impl_->stop(); }
 
 }  // namespace qpscope

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,14 +23,23 @@ struct ProbeOptions {
   bool trampolines = true;            // false: kprobes even where fentry and fexit could be had without loss
 };
 
+// What the kernel counts of BPF programs (bpf_prog_info). Runs only while somebody wants it to: sysctl kernel.bpf_stats_enabled.
+struct ProbeRuns {
+  std::uint64_t runs = 0, nanoseconds = 0;
+  std::uint64_t missed = 0;  // recursion_misses
+};
+
 // One line of --check and one sample of qpscope_probe_attached.
 struct ProbeStatus {
   std::string probe;   // "qp_create"
+  std::string feature = {};  // "qp": what the probe is part of
   std::string how;     // "fexit", "fentry", "kprobe", "raw_tp", "off"
   std::string target;  // kernel symbol or tracepoint
   bool attached = false;
   bool waiting = false;  // not attached only because the module is not loaded: no fault
   std::string reason;    // why not attached; one line
+  std::vector<std::string> programs = {};  // names of those that are attached
+  ProbeRuns runs = {};                     // theirs, where EventLoop has asked
 };
 
 // Thread-safety: poll() and drain() may be called from different threads; everything else from the owner's.
@@ -52,7 +62,8 @@ class ProbeSet {
   // Delivers everything the kernel had submitted before the call: afterwards the caller's view is not older than the call.
   void drain();
 
-  EventLosses losses() const;
+  // `runs`: takes what else the kernel tells in the same breath, by program.
+  EventLosses losses(std::map<std::string, ProbeRuns, std::less<>>* runs = nullptr) const;
   // Wakes a poll() in another thread; used once, at the end.
   void stop();
 

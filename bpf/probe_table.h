@@ -24,6 +24,17 @@ constexpr std::string_view module_of(Feature feature) {
   }
 }
 
+constexpr std::string_view to_string(Feature feature) {
+  switch (feature) {
+    case Feature::qp: return "qp";
+    case Feature::qp_failures: return "qp_failures";
+    case Feature::counter_sets: return "counter_sets";
+    case Feature::devx: return "devx";
+    case Feature::cgroups: break;
+  }
+  return "cgroups";
+}
+
 struct ProbeRow {
   std::string_view probe;
   Feature feature;

@@ -27,6 +27,9 @@ constexpr double kNetlinkSeconds = 10;     // the same where netlink does not ev
 
 std::string count_of(std::size_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
+// Before those that will be given: none of an earlier run is as great, unless there were more than one a microsecond.
+std::uint64_t first_event_id() { return static_cast<std::uint64_t>((static_cast<double>(boot_now().value) / 1e9 + wall_minus_boot()) * 1e6); }
+
 std::function<std::unique_ptr<Ethtool>()> ethtool_of(const Sysroot& root) {
   if (root.live()) return kernel_ethtool;
   return [&root] { return text_ethtool(root); };
@@ -45,9 +48,10 @@ App::App(Config config, Sysroot root)
             .queue_pairs = nullptr,
             .ownership = nullptr},
       budgets_(host_, static_cast<double>(config_.budget.firmware_commands_per_second)),
+      history_(std::make_shared<EventHistory>(first_event_id())),
       watch_(root_.live()),
-      devices_(host_, config_, budgets_),
-      tracker_(host_, config_, budgets_),
+      devices_(host_, config_, budgets_, *history_),
+      tracker_(host_, config_, budgets_, *history_),
       pages_(store_, {.qp_limit = config_.exporters.prometheus.qp_limit,
                       .series_limit = config_.exporters.prometheus.series_limit,
                       .ready = [this] { return ready_.load(); },
@@ -64,14 +68,18 @@ Result<> App::run() {
                                 [this](const HttpRequest& request) { return pages_.answer(request); });
   if (!http) return std::unexpected(std::move(http.error()));
   http_ = std::move(*http);
+  bool goes_on = false;
   if (root_.exists("/run")) {
     state_.emplace(root_);
     StateImage kept = state_->load();
+    goes_on = !kept.devices.empty();
     devices_.take_over(std::move(kept.devices));
     carried_ = CarriedTotals(kept.own);
     open_api_socket();
   }
   tracker_.start(http_->listen_descriptors());
+
+  tell_started(goes_on);
 
   const auto step = static_cast<std::uint64_t>(config_.sampling.interval * 1e9);
   BootTime due = boot_now();
@@ -110,6 +118,12 @@ Result<> App::run() {
   }
 }
 
+void App::tell_started(bool goes_on) {
+  history_->add(HistoryKind::daemon, facts_.started, [&] {
+    return HistoryEvent{.at = facts_.started, .message = "qpscoped " + facts_.version + " started; totals " + (goes_on ? "go on from the run before" : "begin anew")};
+  });
+}
+
 void App::look() {
   devices_.scan(Devices::Start::yes);
   watch_.devices(devices_.size());
@@ -134,19 +148,24 @@ void App::publish() {
                 .tenant_overflows = tracker_.tenant_overflows(), .totals_forgotten = carried_.forgotten(), .suspicions_dropped = tracker_.suspicions().dropped(), .budgets = budgets_.all(), .state_saved = std::nullopt,
                 .wall_minus_boot = wall_minus_boot(), .process = process_cost()};
   if (const EventLoop* events = tracker_.events()) {
-    self.probes = events->status();
     self.losses = events->losses();
+    self.probes = events->status();  // with the runs that were asked for with the losses
     self.events = events->counts();
   }
   std::ranges::move(self_samples(self), std::back_inserter(own));
   std::ranges::move(watch_.samples(), std::back_inserter(own));
+  port_history_->take(snapshot->samples, snapshot->at);
+  history_watch_.look(*snapshot, self.probes);
+  std::ranges::move(history_->samples(), std::back_inserter(own));
   carry(own);
   // Before anybody sees the totals: what was shown once is never taken back.
   if (state_) self.state_saved = save();
   snapshot->samples.push_back(std::make_shared<const SampleList>(std::move(own)));
   snapshot->samples.push_back(std::make_shared<const SampleList>(lasting_samples(self)));
   snapshot->status = std::make_shared<const Status>(status_of(facts_, self, {.at = snapshot->at, .live = root_.live(), .events_on = tracker_.events_on(),
-                                                                             .stale_after = config_.sampling.stale_after}));
+                                                                             .stale_after = config_.sampling.stale_after, .left_out = port_history_->left_out()}));
+  snapshot->port_history = port_history_;
+  snapshot->events = history_;
   store_.publish(std::move(snapshot));
 }
 

@@ -12,11 +12,14 @@
 #include "collectors/host/host.h"
 #include "config/config.h"
 #include "core/carried_totals.h"
+#include "core/event_history.h"
+#include "core/port_history.h"
 #include "device_watch.h"
 #include "devices.h"
 #include "error_watch.h"
 #include "exporters/http.h"
 #include "exporters/pages.h"
+#include "history_watch.h"
 #include "qp_tracker.h"
 #include "state_file.h"
 #include "status.h"
@@ -38,6 +41,7 @@ class App {
 
  private:
   void open_api_socket();
+  void tell_started(bool goes_on);
   void look();
   void publish();
   void carry(SampleList& own);
@@ -52,6 +56,9 @@ class App {
   Host host_;
   std::optional<StateFile> state_;  // where the root has a /run
   Budgets budgets_;
+  const std::shared_ptr<EventHistory> history_;
+  const std::shared_ptr<PortHistory> port_history_ = std::make_shared<PortHistory>();
+  HistoryWatch history_watch_{*history_};
   DeviceWatch watch_;
   Devices devices_;
   QpTracker tracker_;

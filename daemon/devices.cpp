@@ -46,7 +46,7 @@ void Devices::scan(Start start) {
     return host_.root.identity(device_path(sampler->device())).value_or(sampler->identity()) == sampler->identity();
   });
   for (auto it = gone; it != samplers_.end(); ++it) {
-    log::info("device " + safe_text((*it)->device()) + " is gone");
+    tell(HistoryKind::device_removed, (*it)->device(), "is gone");
     retire(std::move(*it));
   }
   samplers_.erase(gone, samplers_.end());
@@ -74,8 +74,15 @@ void Devices::expect(const std::vector<std::string>& names) {
   }
 }
 
+void Devices::tell(HistoryKind kind, const std::string& device, const char* what) {
+  const std::string message = "device " + safe_text(device) + " " + what;
+  log::info(message);
+  const BootTime now = boot_now();
+  history_.add(kind, now, [&] { return HistoryEvent{.at = now, .device = device, .message = message}; });
+}
+
 void Devices::add(const std::string& name, const std::vector<std::string>& present, Start start) {
-  log::info("device " + safe_text(name) + " found");
+  tell(HistoryKind::device_added, name, "found");
   const std::uint64_t identity = host_.root.identity(device_path(name)).value_or(0);  // first: if it is replaced meanwhile, the next scan sees it
   DeviceLedger device{.name = name, .guid = {}, .image = nullptr};
   // The kernel's own copy: a read that asks no hardware.

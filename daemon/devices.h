@@ -12,6 +12,7 @@
 #include "budgets.h"
 #include "collectors/host/host.h"
 #include "config/config.h"
+#include "core/event_history.h"
 #include "core/snapshot.h"
 #include "core/state_image.h"
 #include "sampler.h"
@@ -23,7 +24,8 @@ bool watched(const DevicesConfig& config, const std::string& device);
 
 class Devices {
  public:
-  Devices(const Host& host, const Config& config, Budgets& budgets) : host_(host), config_(config), budgets_(budgets) {}
+  Devices(const Host& host, const Config& config, Budgets& budgets, EventHistory& history)
+      : host_(host), config_(config), budgets_(budgets), history_(history) {}
 
   // The totals of an earlier run, before the first scan.
   void take_over(std::vector<DeviceLedger> ledgers) { absent_ = std::move(ledgers); }
@@ -59,11 +61,13 @@ class Devices {
   DeviceSampler* find(const std::string& device) const;  // null: not watched
   void add(const std::string& name, const std::vector<std::string>& present, Start start);
   void expect(const std::vector<std::string>& names);
+  void tell(HistoryKind kind, const std::string& device, const char* what);
   void retire(std::unique_ptr<DeviceSampler> sampler);
 
   const Host& host_;
   const Config& config_;
   Budgets& budgets_;
+  EventHistory& history_;
   mutable std::mutex mutex_;  // around changes of samplers_, and what another thread does with them
   std::vector<std::unique_ptr<DeviceSampler>> samplers_;
   std::vector<std::unique_ptr<DeviceSampler>> retired_;  // of devices that went away; their threads may be stuck

@@ -87,6 +87,7 @@ void EventLoop::close(const std::string& reason) {
     old = std::move(probes_);
     for (ProbeStatus& one : status_) {
       one.attached = one.waiting = false;
+      one.programs.clear();
       one.how = "off";
       one.reason = reason;
     }
@@ -141,7 +142,17 @@ std::vector<ProbeStatus> EventLoop::status() const {
 EventLosses EventLoop::losses() const {
   const std::lock_guard lock(mutex_);
   const BootTime asked = boot_now();
-  const EventLosses now = probes_ ? past_losses_ + probes_->losses() : past_losses_;
+  std::map<std::string, ProbeRuns, std::less<>> runs;
+  const EventLosses now = probes_ ? past_losses_ + probes_->losses(&runs) : past_losses_;
+  for (ProbeStatus& one : status_) {
+    one.runs = {};
+    for (const std::string& program : one.programs) {
+      const ProbeRuns& of_program = runs[program];
+      one.runs.runs += of_program.runs;
+      one.runs.nanoseconds += of_program.nanoseconds;
+      one.runs.missed += of_program.missed;
+    }
+  }
   losses_known_ = now.total();
   losses_asked_ = asked.value;
   return now;

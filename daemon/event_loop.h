@@ -37,7 +37,7 @@ class EventLoop {
   bool queue_pair_events() const { return queue_pair_events_; }  // are creates, modifies and destroys all seen? Any thread
   bool devx_events() const { return devx_events_; }              // are DEVX objects seen, or can there be none? Any thread
   std::uint64_t openings() const { return openings_; }           // of probe sets: between two of them events are missed. Any thread
-  std::vector<ProbeStatus> status() const;                       // any thread
+  std::vector<ProbeStatus> status() const;                       // with runs as of the last losses(); any thread
   EventLosses losses() const;                                    // asks the kernel: threads that share the daemon's descriptors
   std::uint64_t losses_known() const { return losses_known_; }   // their sum when they were last asked for; any thread
   BootTime losses_asked() const { return {losses_asked_}; }      // when that was, or earlier than what losses_known() says afterwards; any thread
@@ -53,7 +53,7 @@ class EventLoop {
   const Sink sink_;
   mutable std::mutex mutex_;  // guards what follows
   std::unique_ptr<ProbeSet> probes_;
-  std::vector<ProbeStatus> status_;
+  mutable std::vector<ProbeStatus> status_;  // its runs are written by losses()
   EventLosses past_losses_;  // of probe sets that were closed
   std::string condemned_;
   std::array<std::atomic<std::uint64_t>, std::variant_size_v<Event>> counts_{};

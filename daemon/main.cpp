@@ -15,6 +15,7 @@
 #include "collectors/tenants/registry.h"
 #include "collectors/vocabulary/vocabulary.h"
 #include "config/load.h"
+#include "core/event_history.h"
 #include "core/log.h"
 #include "core/tenant_map.h"
 #include "core/text.h"
@@ -69,7 +70,7 @@ void block_signals() {
 
 std::string metrics_reference() {
   std::vector<MetricList> rooms = collector_metrics();
-  rooms.insert(rooms.end(), {qp_series_metrics(), series_limit_metrics(), page_metrics(), self_metrics(), device_watch_metrics(), counter_set_metrics()});
+  rooms.insert(rooms.end(), {qp_series_metrics(), series_limit_metrics(), page_metrics(), self_metrics(), device_watch_metrics(), event_history_metrics(), counter_set_metrics()});
   return metrics_markdown(std::move(rooms)) + vocabulary_markdown();
 }
 

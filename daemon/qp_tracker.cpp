@@ -16,6 +16,7 @@
 #include "collectors/tenants/registry.h"
 #include "core/log.h"
 #include "devices.h"
+#include "history_events.h"
 #include "nldev_source.h"
 
 namespace qpscope {
@@ -42,10 +43,11 @@ void withhold_owner(QpRecord& qp, bool verified) {
 
 }  // namespace
 
-QpTracker::QpTracker(const Host& host, const Config& config, Budgets& budgets)
+QpTracker::QpTracker(const Host& host, const Config& config, Budgets& budgets, EventHistory& history)
     : host_(host),
       config_(config),
       budgets_(budgets),
+      history_(history),
       cgroups_(kCgroups, kCgroupKeepSeconds),
       tenants_(make_resolvers(host.root, config.tenants, boot_now), config.tenants.limit),
       dead_qps_(boot_now, log::warning),
@@ -210,7 +212,20 @@ void QpTracker::on_event(Event&& event) {
     table_.apply(*destroyed);
   } else if (const auto* failed = std::get_if<QpCallFailed>(&event)) {
     table_.apply(*failed);
+    lock.unlock();
+    tell_failed(*failed);
   }
+}
+
+void QpTracker::tell_failed(const QpCallFailed& failed) {
+  std::string device;
+  {
+    const std::lock_guard lock(shared_mutex_);
+    const auto name = device_names_->find(failed.device);
+    if (name == device_names_->end()) return;  // not watched
+    device = name->second;
+  }
+  history_.add(HistoryKind::queue_pair_failed, failed.at, [&] { return event_of(failed, device); });
 }
 
 void QpTracker::on_created(QpCreated& created) {
@@ -381,7 +396,9 @@ void QpTracker::found_dead(const std::string& device, QpRecord before, BootTime 
     withhold_owner(before, self_check_.owners_verified());
   }
   Tenant tenant = tenants_.tenants()->at(before.tenant);
-  dead_qps_.tell({.device = device, .before = std::move(before), .tenant = std::move(tenant), .asked = asked, .calls_seen = events_on(), .suspected = suspected});
+  const DeadQp dead{.device = device, .before = std::move(before), .tenant = std::move(tenant), .asked = asked, .calls_seen = events_on(), .suspected = suspected};
+  dead_qps_.tell(dead);
+  history_.add(HistoryKind::queue_pair_error, asked, [&] { return event_of(dead); });
 }
 
 // What netlink says against BPF ends BPF.

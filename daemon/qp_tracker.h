@@ -17,6 +17,7 @@
 #include "collectors/host/host.h"
 #include "config/config.h"
 #include "core/cgroup_map.h"
+#include "core/event_history.h"
 #include "core/qp_directory.h"
 #include "core/qp_table.h"
 #include "core/snapshot.h"
@@ -33,7 +34,7 @@ namespace qpscope {
 
 class QpTracker : public QpDirectory {
  public:
-  QpTracker(const Host& host, const Config& config, Budgets& budgets);
+  QpTracker(const Host& host, const Config& config, Budgets& budgets, EventHistory& history);
   ~QpTracker() override;
 
   // Probes, cgroup walk, then the reconcilers with the seed. On a root that is not this machine's there is nothing to do.
@@ -83,6 +84,7 @@ class QpTracker : public QpDirectory {
   std::optional<std::string> late_path(const Owner& owner);
   Owner look_up(const Owner& known, BootTime seen);
   void heed_self_check();
+  void tell_failed(const QpCallFailed& failed);
   void found_dead(const std::string& device, QpRecord before, BootTime asked, std::optional<BootTime> suspected);
   std::optional<DeviceIndex> index_of(const std::string& device);
   void refresh_names();
@@ -94,6 +96,7 @@ class QpTracker : public QpDirectory {
   const Host& host_;
   const Config& config_;
   Budgets& budgets_;
+  EventHistory& history_;
   CgroupMap cgroups_;
   std::optional<CgroupWalk> cgroup_walk_;
   TenantMap tenants_;

@@ -61,6 +61,22 @@ std::string bpf_reason(const SelfView& self, const StatusNow& now) {
   return off == self.probes.end() ? std::string() : off->reason;
 }
 
+void add_probes(Status& out, const std::vector<ProbeStatus>& probes) {
+  // A kernel that does not count runs says 0.
+  const bool counted = std::ranges::any_of(probes, [](const ProbeStatus& one) { return one.runs.runs > 0; });
+  if (counted) out.bpf_seconds = 0;
+  for (const ProbeStatus& one : probes) {
+    ProbeView& view = out.probes.emplace_back(ProbeView{.probe = one.probe, .feature = one.feature, .how = one.how, .reason = one.attached ? "" : one.reason,
+                                                        .attached = one.attached, .waiting = one.waiting});
+    if (!one.attached) continue;
+    view.missed = one.runs.missed;
+    if (!counted) continue;
+    view.runs = one.runs.runs;
+    view.run_seconds = static_cast<double>(one.runs.nanoseconds) / 1e9;
+    *out.bpf_seconds += *view.run_seconds;
+  }
+}
+
 std::string first_line(const Sysroot& root, const std::string& path) {
   const auto text = root.read_text(path);
   return text ? std::string(trim(*text)) : std::string();
@@ -77,9 +93,7 @@ Status status_of(const StatusFacts& facts, const SelfView& self, const StatusNow
   Status out{.version = facts.version, .host = facts.host, .kernel = facts.kernel, .started = facts.started,
              .devices_found = self.devices_found, .devices_expected = self.devices_expected, .bpf = now.events_on, .bpf_reason = bpf_reason(self, now),
              .probes = {}, .events = self.events, .losses = self.losses, .troubles = {}};
-  for (const ProbeStatus& one : self.probes) {
-    out.probes.push_back({.probe = one.probe, .how = one.how, .reason = one.attached ? "" : one.reason, .attached = one.attached, .waiting = one.waiting});
-  }
+  add_probes(out, self.probes);
   out.cpu_seconds = self.process.cpu_seconds;
   out.resident_bytes = self.process.resident_bytes;
   if (!self.budgets.empty()) out.firmware_commands = 0;
@@ -95,6 +109,7 @@ Status status_of(const StatusFacts& facts, const SelfView& self, const StatusNow
   if (self.tenant_overflows > 0) {
     troubles.add(Severity::warning, "", "there are more tenants and workloads than tenants.limit: " + std::to_string(self.tenant_overflows) + " owners became other/other");
   }
+  if (now.left_out > 0) troubles.add(Severity::warning, "", "there are more ports than the rates of the last minutes have room for");
   out.troubles = troubles.take();
   return out;
 }

@@ -20,6 +20,7 @@ struct StatusNow {
   bool live = false;  // else there is neither netlink nor BPF
   bool events_on = false;
   double stale_after = 0;  // seconds, as configured
+  std::size_t left_out = 0;  // of the history: PortHistory::left_out
 };
 Status status_of(const StatusFacts& facts, const SelfView& self, const StatusNow& now);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known at one moment: immutable once published, shared by reference. Exporters see nothing else.
+// What is known at one moment: immutable once published, shared by reference. Exporters see nothing else. Only the histories go on: they are
+// one and the same in every snapshot.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,9 @@
 
 namespace qpscope {
 
+class EventHistory;
+class PortHistory;
+
 struct Snapshot {
   std::uint64_t sequence = 0;
   BootTime at;
@@ -25,7 +29,9 @@ struct Snapshot {
   std::shared_ptr<const std::vector<Tenant>> tenants;      // indexed by TenantId
   std::shared_ptr<const std::map<DeviceIndex, std::string>> devices;  // names by netlink index
   std::map<QpKey, QpCounters> qp_counters;                 // of those that are alone in a counter set
-  std::shared_ptr<const Status> status;                    // ourselves; null in tests that do not need it
+  std::shared_ptr<const Status> status;                    // ourselves; null in tests that do not need it, as are the next two
+  std::shared_ptr<const PortHistory> port_history;
+  std::shared_ptr<const EventHistory> events;
 };
 
 // Where exporters take the newest snapshot from. Thread-safe; never blocks on hardware. Null until the first is published.

@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "core/text.h"
+#include "exporters/api/events.h"
 #include "exporters/api/json.h"
 #include "exporters/api/ports.h"
+#include "exporters/api/probes.h"
 #include "exporters/api/qp_json.h"
 #include "exporters/api/qp_query.h"
 #include "exporters/api/tenants.h"
@@ -154,6 +156,21 @@ HttpResponse Api::tenants(const HttpRequest& request) const {
   if (!snapshot) return api_error(503, "starting");
   std::string head = envelope(*snapshot);
   return tenants_response(std::move(snapshot), std::move(head));
+}
+
+HttpResponse Api::events(const HttpRequest& request) const {
+  const auto query = parse_event_query(request.query);
+  if (!query) return refused(query.error());
+  const auto snapshot = source_.latest();
+  if (!snapshot || !snapshot->events) return api_error(503, "starting");
+  return events_response(*snapshot->events, envelope(*snapshot), *query, options_.wall_minus_boot());
+}
+
+HttpResponse Api::probes(const HttpRequest& request) const {
+  if (const auto none = no_parameters(request); !none) return refused(none.error());
+  const auto snapshot = source_.latest();
+  if (!snapshot || !snapshot->status) return api_error(503, "starting");
+  return json_response(envelope(*snapshot) + probes_json(*snapshot->status) + "}\n");
 }
 
 HttpResponse Api::focus(const HttpRequest& request) const {

@@ -47,6 +47,10 @@ class Api {
   HttpResponse ports(const HttpRequest& request) const;
   // GET /api/v1/tenants: {tenants: […]}.
   HttpResponse tenants(const HttpRequest& request) const;
+  // GET /api/v1/events: {events: […], next, dropped}.
+  HttpResponse events(const HttpRequest& request) const;
+  // GET /api/v1/probes: {bpf, probes: […], events}.
+  HttpResponse probes(const HttpRequest& request) const;
   // POST /api/v1/focus {device, qpn, seconds}: {message}.
   HttpResponse focus(const HttpRequest& request) const;
 

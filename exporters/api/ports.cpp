@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporters/api/ports.h"
 
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "core/port_history.h"
 #include "core/rdma.h"
 #include "core/text.h"
 #include "exporters/api/json.h"
@@ -87,7 +91,25 @@ Ports find(const Snapshot& snapshot, const PortQuery& query) {
   return out;
 }
 
-std::string port_json(const PortKey& key, const Port& port, const Device* device, bool queue_pairs_known) {
+// Four digits are more than a chart shows.
+std::string rate_text(float rate) {
+  if (std::isnan(rate)) return "null";
+  std::array<char, 32> out{};
+  return {out.data(), std::to_chars(out.data(), out.data() + out.size(), rate, std::chars_format::general, 4).ptr};
+}
+
+// Written here, since values of a JSON library are many times as large.
+std::string history_json(const PortHistory& history, const PortKey& key) {
+  std::string out = "{";
+  for (const PortHistory::Rates& one : history.of(key.first, std::to_string(key.second))) {
+    out += (out.size() > 1 ? ",\"" : "\"") + std::string(one.family) + "\":[";
+    for (const float rate : one.rates) out += rate_text(rate) + ",";
+    out.back() = ']';
+  }
+  return out + "}";
+}
+
+std::string port_json(const PortKey& key, const Port& port, const Device* device, bool queue_pairs_known, const PortHistory* history) {
   Json out;
   put(out, "device", key.first);
   out["port"] = key.second;
@@ -106,7 +128,10 @@ std::string port_json(const PortKey& key, const Port& port, const Device* device
   if (queue_pairs_known) out["queue_pairs"] = port.queue_pairs;
   if (device && device->sampled) out["last_sample_timestamp_seconds"] = milliseconds(*device->sampled);
   out["totals"] = totals_json(TotalsOf::port, port.totals);
-  return out.dump();
+  std::string text = out.dump();
+  if (!history) return text;
+  text.back() = ',';
+  return text + "\"history\":" + history_json(*history, key) + "}";
 }
 
 }  // namespace
@@ -135,12 +160,13 @@ Result<PortQuery> parse_port_query(std::string_view text) {
 
 HttpResponse ports_response(std::shared_ptr<const Snapshot> snapshot, std::string head, PortQuery query) {
   auto found = std::make_shared<const Ports>(find(*snapshot, query));
-  return json_response({.head = std::move(head) + "{\"interval_seconds\":2,\"ports\":[",
-                        .item = [snapshot = std::move(snapshot), found, at = found->ports.begin()]() mutable -> std::optional<std::string> {
+  return json_response({.head = std::move(head) + "{\"interval_seconds\":" + total_text(PortHistory::kStepSeconds) + ",\"ports\":[",
+                        .item = [snapshot = std::move(snapshot), found, history = query.history, at = found->ports.begin()]() mutable -> std::optional<std::string> {
                           if (at == found->ports.end()) return std::nullopt;
                           const auto& [key, port] = *at++;
                           const auto device = found->devices.find(key.first);
-                          return port_json(key, port, device == found->devices.end() ? nullptr : &device->second, !snapshot->devices->empty());
+                          return port_json(key, port, device == found->devices.end() ? nullptr : &device->second, !snapshot->devices->empty(),
+                                           history ? snapshot->port_history.get() : nullptr);
                         },
                         .tail = [] { return "]}}\n"; }});
 }

@@ -129,7 +129,8 @@ void ring_decode_apply(benchmark::State& state) {
   const Config config;
   const Host host{.root = *root, .live = false};
   Budgets budgets(host, 0);
-  QpTracker tracker(host, config, budgets);
+  EventHistory history;
+  QpTracker tracker(host, config, budgets, history);
   for (std::uint64_t i = 0; i < INJECT_CGROUPS; ++i) {
     tracker.on_event(CgroupChanged{.at = {}, .id = {INJECT_FIRST_CGROUP + i}, .path = "/system.slice/slurmstepd.scope/job_" + std::to_string(4711 + i)});
   }

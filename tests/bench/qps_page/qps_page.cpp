@@ -120,7 +120,8 @@ int run(std::uint32_t count) {
   const Config config;
   const Host host{.root = *root, .live = false};
   Budgets budgets(host, 0);
-  QpTracker tracker(host, config, budgets);
+  EventHistory history;
+  QpTracker tracker(host, config, budgets, history);
   const double empty = memory("VmRSS:");
   const double began = cpu_ms();
   feed(tracker, count);

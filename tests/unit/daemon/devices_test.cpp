@@ -15,7 +15,8 @@ TEST_CASE("devices come and go; patterns say which are watched", "[daemon.device
   Config config;
   config.devices.include = {"mlx5_*", "rxe*"};
   config.devices.exclude = {"rxe*"};
-  Devices devices(site.host, config, site.budgets);
+  EventHistory history;
+  Devices devices(site.host, config, site.budgets, history);
   devices.scan(Devices::Start::no);
   CHECK(devices.size() == 0);
   add_device(site.tree);
@@ -37,7 +38,8 @@ TEST_CASE("a device that was registered anew under its name is read anew", "[dae
   Site site;
   add_device(site.tree);
   Config config;
-  Devices devices(site.host, config, site.budgets);
+  EventHistory history;
+  Devices devices(site.host, config, site.budgets, history);
   devices.scan(Devices::Start::no);
   devices.pass();
   REQUIRE(output(devices.states()[0].second, "port_state").tried);
@@ -54,7 +56,8 @@ TEST_CASE("old is not now: stale samples are left out of the snapshot", "[daemon
   Site site;
   add_device(site.tree);
   Config config;
-  Devices devices(site.host, config, site.budgets);
+  EventHistory history;
+  Devices devices(site.host, config, site.budgets, history);
   devices.scan(Devices::Start::no);
   devices.pass();
   const auto lists_after = [&](double seconds) {
@@ -74,7 +77,8 @@ TEST_CASE("a slow collector is not stale between two of its passes", "[daemon.de
   add_device(site.tree);
   Config config;
   config.sampling.slow_interval = 3600;
-  Devices devices(site.host, config, site.budgets);
+  EventHistory history;
+  Devices devices(site.host, config, site.budgets, history);
   devices.scan(Devices::Start::no);
   devices.pass();
   Snapshot snapshot;
@@ -88,7 +92,8 @@ TEST_CASE("stopping names nobody when every thread ends", "[daemon.devices]") {
   Site site;
   add_device(site.tree);
   Config config;
-  Devices devices(site.host, config, site.budgets);
+  EventHistory history;
+  Devices devices(site.host, config, site.budgets, history);
   devices.scan(Devices::Start::yes);
   REQUIRE(becomes_true([&] { return output(devices.states()[0].second, "port_state").last_success.value > 0; }));
   CHECK(devices.stop(10, 10).empty());
@@ -100,7 +105,8 @@ TEST_CASE("stopping names nobody when every thread ends", "[daemon.devices]") {
 TEST_CASE("totals outlive a device that goes away and comes back, also under another name", "[daemon.devices]") {
   Site site;
   Config config;
-  Devices devices(site.host, config, site.budgets);
+  EventHistory history;
+  Devices devices(site.host, config, site.budgets, history);
   const auto round = [&](const std::string& device, std::string_view words) {
     add_device(site.tree, device);
     site.tree.file(device + "/ports/1/counters/port_xmit_data", words);
@@ -123,7 +129,8 @@ TEST_CASE("totals outlive a device that goes away and comes back, also under ano
 TEST_CASE("a GUID that cannot be read when a device comes back does not cost its totals", "[daemon.devices]") {
   Site site;
   Config config;
-  Devices devices(site.host, config, site.budgets);
+  EventHistory history;
+  Devices devices(site.host, config, site.budgets, history);
   add_device(site.tree);
   devices.scan(Devices::Start::no);
   devices.pass();
