@@ -284,8 +284,8 @@ function recent(port, name) {
   return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : portRates.of(portName(port), name);
 }
 
-// A port that is down is a trouble if somebody uses it or it was up: many a second port has no cable.
-const isUsed = (port) => port.queue_pairs > 0 || Number(port.totals?.link_downs) > 0 || state.portsChanged.has(portName(port));
+// A port that is down is a trouble if somebody uses it or it was just up: many a second port has no cable.
+const isUsed = (port) => port.queue_pairs > 0 || state.portsChanged.has(portName(port));
 
 function portTroubles(port) {
   const out = [], name = portName(port), add = (severity, about, text) => out.push({severity, about, key: `${name} ${about}`, text: `${name} ${text}`, to: '#ports'});
@@ -381,9 +381,9 @@ function calm() {
   const all = state.ports.length, active = state.ports.filter((port) => port.state === 'ACTIVE').length;
   const good = [all === 0 ? 'no RDMA port on this host' : active === all ? `${count(all, 'port')} ACTIVE` : `${whole(active)} of ${count(all, 'port')} ACTIVE`];
   if (qps) good.push(`${count(qps.total, 'queue pair')}` + (tenants ? ` of ${count(tenants, 'tenant')}` : '') + ', none broken');
-  if (known('retransmits')) good.push('nothing retransmitted');
-  if (known('rx_pause_seconds')) good.push('nobody paused');
-  return `${good.join(' · ')} in the last minute`;
+  if (known('retransmits')) good.push('nothing retransmitted in the last minute');
+  if (known('rx_pause_seconds')) good.push('nothing paused');
+  return good.join(' · ');
 }
 
 // The one live region: it speaks when something else is wrong than before, not when a number moves.
@@ -446,11 +446,12 @@ class Chart {
   draw(port, history, alarms) {
     this.node.classList.toggle('alarm', alarms.has(this.alarm));
     this.points = Math.round(HISTORY_SECONDS / (state.interval || 2));
-    const known = this.lines.filter(([name]) => history[name]), all = known.flatMap(([name]) => history[name]).filter((value) => value !== null);
+    const list = (name) => history[name] ?? [];  // what has a total, but was not sampled twice yet, is known and empty
+    const known = this.lines.filter(([name]) => history[name] || port.totals?.[name] !== undefined), all = known.flatMap(([name]) => list(name)).filter((value) => value !== null);
     const peak = all.length ? all.reduce((most, value) => Math.max(most, value), 0) : undefined;
     mark(this.svg, 'viewBox', `0 0 ${this.points - 1} ${HEIGHT}`);
-    this.paths.forEach((path, at) => mark(path, 'd', this.path(history[this.lines[at][0]], peak)));
-    mark(this.area, 'd', this.path(history[this.lines[0][0]], peak, true));
+    this.paths.forEach((path, at) => mark(path, 'd', this.path(list(this.lines[at][0]), peak)));
+    mark(this.area, 'd', this.path(list(this.lines[0][0]), peak, true));
     this.cursor.toggleAttribute('hidden', pointed === undefined);
     const x = this.points - 1 - (pointed ?? 0);
     mark(this.cursor, 'x1', String(x));
@@ -463,12 +464,12 @@ class Chart {
       say(shown[0].lastChild, 'not told by this port');
     }
     const told = known.map(([name, label], at) => {
-      const value = this.at(history[name]);
+      const value = this.at(list(name));
       mark(shown[at], 'class', `mark${this.lines.findIndex(([one]) => one === name)}`);
       mark(shown[at].firstChild, 'value', value === undefined ? '' : String(value));
       say(shown[at].firstChild, this.show(value));
       say(shown[at].lastChild, pointed ? `${label} ${duration(pointed * state.interval)} ago` : label);
-      return `${label} ${this.show(this.at(history[name], 0))}`;
+      return `${label} ${this.show(this.at(list(name), 0))}`;
     });
     mark(this.svg, 'aria-label', `${this.title} of ${portName(port)}, last 5 minutes: ` + (told.length ? `now ${told.join(', ')}; at most ${this.show(peak)}` : 'not told by this port'));
   }
@@ -478,7 +479,6 @@ class Chart {
     return list.slice(-5).findLast((value) => value !== null);
   }
   path(list, peak, closed) {
-    if (!list) return '';
     const y = (value) => (HEIGHT - 1 - (peak ? value / peak * (HEIGHT - 3) : 0)).toFixed(1);
     let out = '', begun;
     const end = (x) => { if (closed && begun !== undefined) out += `V${HEIGHT}H${begun}Z`; begun = undefined; return x; };

@@ -117,7 +117,7 @@ def test_refused():
 def test_charts():
     lossy = port("mlx5_1")
     lossy["history"]["retransmits"] = burst(100, POINTS, 340)
-    sparse = port("mlx5_2", state="DOWN", physical_state="Polling", history={"rx_bytes": [1e9] * 60 + [None] * 30 + [2e9] * 59 + [None]})
+    sparse = port("mlx5_2", state="DOWN", physical_state="Polling", totals={"rx_bytes": "1", "retransmits": "0"}, history={"rx_bytes": [1e9] * 60 + [None] * 30 + [2e9] * 59 + [None]})
     unused = port("mlx5_3", state="DOWN", physical_state="Disabled", queue_pairs=0)
     with api(answers([port("mlx5_0"), lossy, sparse, unused])) as server, Browser() as browser:
         browser.open(server.port)
@@ -127,7 +127,8 @@ def test_charts():
             wanted = [[one["history"][name][-1] for name in names] for names in (("rx_bytes", "tx_bytes"), ("retransmits",), ("rx_cnp_packets", "rx_ecn_marked_packets"), ("rx_pause_seconds",))]
             expect([[float(value) for value in chart] for chart in row] == wanted, "not the newest numbers of the API", row, wanted)
         expect(told[2] == [["2000000000"], [""], [""], [""]], "what is absent is shown, or the newest known is not", told[2])
-        shows(browser, ".port:nth-child(3)", "not told by this port")
+        texts = browser.texts(".port:nth-child(3) .now")
+        expect(texts == ["16 Gb/s rx", "— events", "— not told by this port", "— not told by this port"], "absent, unsampled and known are mixed up", texts)
         label = browser.run("return document.querySelector('.port:nth-child(3) svg').getAttribute('aria-label')")
         expect(label == "Bandwidth of mlx5_2/1, last 5 minutes: now rx 16 Gb/s; at most 16 Gb/s", "no text alternative", label)
         path = browser.run("return document.querySelector('.port:nth-child(3) .line0').getAttribute('d')")

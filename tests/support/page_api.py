@@ -136,6 +136,7 @@ def busy_night():
     """What a screenshot should show: one sender that loses, one port down, one job with dead queue pairs."""
     ports = [port("mlx5_0"), port("mlx5_1"), port("mlx5_2", state="DOWN", physical_state="Polling", queue_pairs=0), port("mlx5_3", link_layer="InfiniBand")]
     ports[1]["history"].update(retransmits=burst(95, 150, 340), rx_cnp_packets=wave(900, 700), rx_ecn_marked_packets=wave(300, 200, 2), rx_pause_seconds=burst(60, 100, 0.4))
+    ports[2]["totals"] = {"rx_bytes": "0", "tx_bytes": "0"}
     ports[2]["history"] = {name: [None] * 70 + [0.0] * 80 for name in ("rx_bytes", "tx_bytes")}
     ports[3]["history"]["rx_bytes"] = [None] * 40 + ports[3]["history"]["rx_bytes"][40:]
     ports[3]["history"]["tx_bytes"][80:90] = [None] * 10
