@@ -227,6 +227,7 @@ class HttpServer::Impl {
     MHD_add_response_header(out, MHD_HTTP_HEADER_CONTENT_TYPE, response.content_type.c_str());
     MHD_add_response_header(out, "X-Content-Type-Options", "nosniff");
     if (!response.allow.empty()) MHD_add_response_header(out, MHD_HTTP_HEADER_ALLOW, response.allow.c_str());
+    for (const auto& [name, value] : response.headers) MHD_add_response_header(out, name, value.c_str());
     const MHD_Result queued = MHD_queue_response(connection, response.status, out);
     MHD_destroy_response(out);
     return queued;
@@ -249,8 +250,10 @@ class HttpServer::Impl {
       return MHD_YES;
     }
     const std::string_view verb(method);
+    const char* const accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
     return door.impl.answer(connection, {.method = verb == MHD_HTTP_METHOD_HEAD ? MHD_HTTP_METHOD_GET : verb, .path = url, .query = in.query,
-                                         .peer = door.impl.peer(door, connection, version), .body = in.body, .oversized = oversized});
+                                         .peer = door.impl.peer(door, connection, version), .body = in.body, .oversized = oversized,
+                                         .accept = accept ? accept : ""});
   }
 
  private:

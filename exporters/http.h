@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -31,6 +32,7 @@ struct HttpRequest {
   HttpPeer peer = HttpPeer::stranger;
   std::string_view body;
   bool oversized = false;           // a body of more than kMostBodyBytes is announced; it was not read
+  std::string_view accept;          // the Accept header; empty: none
 };
 
 struct HttpResponse {
@@ -40,6 +42,7 @@ struct HttpResponse {
   // Instead of a body: pieces until one is empty. Called on the server's thread, one request at a time.
   std::function<std::string()> pieces;
   std::string allow;  // with status 405: the methods that the path has
+  std::vector<std::pair<const char*, std::string>> headers;  // more of them
 };
 
 struct HttpOptions {

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "exporters/page/page.h"
 #include "exporters/prometheus.h"
 
 namespace qpscope {
@@ -14,6 +15,7 @@ constexpr std::array<const MetricDef*, 1> kMetrics{&kSeries};
 constexpr const char* kPrometheusType = "text/plain; version=0.0.4; charset=utf-8";
 constexpr const char* kIndex =
     "qpscope\n\n"
+    "/              in a browser: the status page\n"
     "/metrics       ports, queue pair totals, tenants, qpscope itself\n"
     "/metrics/qps   every queue pair, with process; for peers in api.allow\n"
     "/api/v1/qps    the same as JSON, with filters; for peers in api.allow and on /run/qpscope/api.sock\n"
@@ -34,6 +36,13 @@ enum class Access : std::uint8_t {
   allowed,    // peers in api.allow whose Host header names this machine, and the unix socket
   on_socket,  // the unix socket alone
 };
+
+// The status page for a browser, the list of pages for everything else. Whoever keeps an answer has to know what it depends on.
+HttpResponse front_page(const HttpRequest& request) {
+  HttpResponse out = request.accept.contains("text/html") ? status_page() : plain(200, kIndex);
+  out.headers.emplace_back("Vary", "Accept");
+  return out;
+}
 
 // Why the peer may not; null: it may.
 const char* refusal(Access access, HttpPeer peer) {
@@ -58,7 +67,7 @@ HttpResponse Pages::answer(const HttpRequest& request) {
     HttpResponse (*answer)(Pages&, const HttpRequest&);
   };
   static constexpr Route kRoutes[] = {
-      {"GET", "/", Access::everybody, [](Pages&, const HttpRequest&) { return plain(200, kIndex); }},
+      {"GET", "/", Access::everybody, [](Pages&, const HttpRequest& r) { return front_page(r); }},
       {"GET", "/metrics", Access::everybody, [](Pages& p, const HttpRequest&) { return p.metrics_page(); }},
       {"GET", "/healthz", Access::everybody, [](Pages&, const HttpRequest&) { return plain(200, "ok\n"); }},
       {"GET", "/readyz", Access::everybody, [](Pages& p, const HttpRequest&) { return p.options_.ready() ? plain(200, "ready\n") : plain(503, "starting\n"); }},

@@ -40,6 +40,7 @@ HttpResponse handler(const HttpRequest& request) {
   }
   if (request.path == "/405") return {.status = 405, .allow = "GET, HEAD"};
   if (request.path == "/none") return {};
+  if (request.path == "/accept") return {.body = body(std::string(request.accept)), .headers = {{"Content-Security-Policy", "default-src 'none'"}, {"Vary", "Accept"}}};
   if (request.path == "/pieces") {
     return {.pieces = [n = 0]() mutable { return n == 5 ? std::string() : std::string(100'000, static_cast<char>('a' + n++)); }};
   }
@@ -118,6 +119,15 @@ TEST_CASE("method, query and body reach the handler as they came", "[exporters.h
   CHECK(client.send("POST", "/echo?x", "Content-Length: 5\r\n", "hello").body == "POST x 5");
   CHECK(client.send("POST", "/echo", "Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n").body == "POST  5");
   CHECK(client.send("HEAD", "/echo").has("content-length: 6\r\n"));  // it is a GET
+}
+
+TEST_CASE("the Accept header comes in, a handler's own headers go out", "[exporters.http]") {
+  const auto server = start();
+  const HttpClient client(server->port());
+  const auto reply = client.get("/accept", "Accept: text/html, */*;q=0.8\r\n");
+  CHECK(reply.body == "text/html, */*;q=0.8");
+  for (const char* line : {"content-security-policy: default-src 'none'\r\n", "vary: accept\r\n", "vary: accept-encoding\r\n"}) CHECK(reply.has(line));
+  CHECK(client.get("/accept").body.empty());
 }
 
 TEST_CASE("a body has a bound", "[exporters.http]") {

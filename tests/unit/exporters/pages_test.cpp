@@ -79,6 +79,16 @@ TEST_CASE("the index names the pages, the unknown is 404", "[exporters.pages]") 
   for (const char* path : {"/metric", "/metrics/", "/metrics/qps/", "//", "/../etc/passwd", ""}) CHECK(f.get(path).status == 404);
 }
 
+TEST_CASE("/ is the status page for a browser, the list for everything else", "[exporters.pages]") {
+  Fixture f;
+  const auto front = [&](const char* accept) { return f.pages.answer({.path = "/", .peer = HttpPeer::stranger, .accept = accept}); };
+  const auto page = front("text/html,application/xhtml+xml,*/*;q=0.8");
+  CHECK(page.content_type == "text/html; charset=utf-8");
+  CHECK_THAT(*page.body, StartsWith("<!DOCTYPE html>") && !Contains("<style></style>") && !Contains("<script></script>"));
+  CHECK(front("text/html").body == page.body);  // the same object: compressed once
+  for (const char* accept : {"", "*/*", "application/json"}) CHECK_THAT(*front(accept).body, StartsWith("qpscope\n"));
+}
+
 TEST_CASE("/metrics is rendered once for each snapshot", "[exporters.pages]") {
   Fixture f;
   f.publish(1);
