@@ -23,7 +23,7 @@ static_assert(std::ranges::all_of(kRows, [](const HistoryKindRow& row) { return 
 constexpr LabelNames kKind{"kind"};
 constexpr MetricDef kEvents{"qpscope_events_total", MetricType::counter, "What happened, by kind, as /api/v1/events tells it one by one (event history).", kKind};
 constexpr MetricDef kDropped{"qpscope_events_dropped_total", MetricType::counter,
-                             "Of those, what /api/v1/events does not tell, since too many of the kind came within a minute (event history).", kKind};
+                             "Events that /api/v1/events does not tell, since too many of the kind came within a minute (event history).", kKind};
 constexpr std::array<const MetricDef*, 2> kMetrics{&kEvents, &kDropped};
 
 }  // namespace

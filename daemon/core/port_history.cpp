@@ -42,9 +42,10 @@ void PortHistory::take(std::span<const SharedSamples> lists, BootTime at) {
   if (first_ == 0) first_ = step;
   touched_.clear();
   left_out_ = 0;
+  auto last = ports_.end();
   places_.each_new(lists, [&](std::uint8_t family, const Sample& one) {
     const double* value = std::get_if<double>(&one.value);
-    Port* port = value ? find(one) : nullptr;
+    Port* port = value ? find(one, last) : nullptr;
     if (!port) return;
     Series& series = port->series[family];
     if (series.parts_now++ == 0) touched_.push_back(&series);
@@ -54,15 +55,17 @@ void PortHistory::take(std::span<const SharedSamples> lists, BootTime at) {
   if (step % kSteps == 0) drop_old();
 }
 
-// Null: there is no room.
-PortHistory::Port* PortHistory::find(const Sample& one) {
+// Null: there is no room. `last`: what was found before, which is mostly the same.
+PortHistory::Port* PortHistory::find(const Sample& one, Ports::iterator& last) {
   const KeyView key{one.labels[0], one.labels[1]};
+  if (last != ports_.end() && KeyView(last->first) == key) return &last->second;
   auto port = ports_.find(key);
   if (port == ports_.end()) {
     if (ports_.size() == kMostPorts) return ++left_out_, nullptr;
     port = ports_.emplace(Key(key.first, key.second), Port{}).first;
   }
   port->second.step = step_;
+  last = port;
   return &port->second;
 }
 

@@ -64,13 +64,14 @@ class PortHistory {
     bool operator()(const auto& a, const auto& b) const { return KeyView(a) < KeyView(b); }
   };
 
-  Port* find(const Sample& one);
+  using Ports = std::map<Key, Port, Less>;
+  Port* find(const Sample& one, Ports::iterator& last);
   void close(Series& series) const;
   void drop_old();
 
   mutable std::mutex mutex_;  // guards what follows
   SamplePlaces places_;
-  std::map<Key, Port, Less> ports_;
+  Ports ports_;
   std::vector<Series*> touched_;  // while a snapshot is taken
   std::size_t left_out_ = 0;
   std::uint64_t step_ = 0, first_ = 0;

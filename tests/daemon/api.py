@@ -6,12 +6,13 @@ import shutil
 import signal
 import socket
 import stat
+import time
 from pathlib import Path
 
-from harness import ANY_PORT, FIXTURES, Daemon, config_file, expect, main, needs_root, private_run, refused, root_of, skip, temp_folder, total, wait_for
+from harness import ANY_PORT, FAST, FIXTURES, Daemon, config_file, expect, main, needs_root, private_run, refused, root_of, skip, temp_folder, total, wait_for, write
 
 STRANGER = "127.0.0.2"
-GUARDED = ("/metrics/qps", "/api/v1/qps")
+GUARDED = ("/metrics/qps", "/api/v1/qps", "/api/v1/status", "/api/v1/ports", "/api/v1/tenants", "/api/v1/events", "/api/v1/probes")
 OPEN = ("/metrics", "/healthz", "/readyz", "/")
 MOST_BODY = 65536
 
@@ -67,11 +68,120 @@ def test_answer():
         daemon.healthy()
 
 
+def data_of(daemon, path):
+    status, headers, body = daemon.request(path)
+    expect(status == 200 and headers["Content-Type"] == "application/json", f"{path} is {status}", body)
+    answer = json.loads(body)
+    expect(answer["schema"] == 1 and set(answer) == {"schema", "time", "age_seconds", "data"}, "not the envelope", body)
+    return answer["data"]
+
+
+def test_status():
+    root = new_root()
+    write(root / "proc/sys/kernel/hostname", "node17\n")
+    write(root / "proc/sys/kernel/osrelease", "6.12.1\n")
+    write(root / "proc/sys/kernel/random/boot_id", "3f0c\n")
+    with Daemon(root=root, config=FAST) as daemon:
+        status = wait_for(lambda: (d := data_of(daemon, "/api/v1/status")) and not d["troubles"] and d, lambda: "troubles: " + str(data_of(daemon, "/api/v1/status")))
+        expect((status["host"], status["kernel"], status["ready"]) == ("node17", "6.12.1", True), "whose status", status)
+        expect(status["devices"] == {"found": 2, "expected": 2} and status["uptime_seconds"] > 0, "devices", status)
+        expect(status["bpf"]["on"] is False and status["bpf"]["reason"] and "queue_pairs" not in status and "tenants" not in status, "a root without netlink and BPF", status)
+        cost = status["cost"]
+        expect(cost["cpu_seconds"] > 0 and cost["resident_bytes"] > 1e6 and int(cost["firmware_commands"]) > 0 and "bpf_seconds" not in cost, "cost", cost)
+        lines = [line for line in daemon.page().splitlines() if not line.startswith("#")]
+        series = data_of(daemon, "/api/v1/status")["series"]
+        expect(abs(series - len(lines)) < 100, "series", series, len(lines))
+        shutil.rmtree(root / "sys/class/infiniband/mlx5_1/ports/1/hw_counters")
+        (root / "sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_packets").write_text("none")
+        trouble = wait_for(lambda: data_of(daemon, "/api/v1/status")["troubles"], "no trouble though a counter is none")[0]
+        expect(trouble["severity"] in ("warning", "error") and trouble["device"].startswith("mlx5_") and trouble["what"], "trouble", trouble)
+        daemon.healthy()
+
+
+def test_probes():
+    with Daemon(root=new_root()) as daemon:
+        data = data_of(daemon, "/api/v1/probes")
+        expect(data["bpf"]["on"] is False and data["bpf"]["reason"] and data["probes"] == [] and set(data["events"]) == {"received", "lost"}, "a root without BPF", data)
+        daemon.healthy()
+
+
+def test_ports():
+    root = new_root()
+    received = root / "sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_data"
+    before = int(received.read_text())
+    with Daemon(root=root, config=FAST) as daemon:
+        data = data_of(daemon, "/api/v1/ports?device=mlx5_0&history=no")
+        expect(data["interval_seconds"] == 2 and [port["device"] for port in data["ports"]] == ["mlx5_0"], "one port", data)
+        port = data["ports"][0]
+        page = daemon.page()
+        for key, family in (("rx_bytes", "rx_bytes"), ("retransmits", "retransmits"), ("completion_errors", "completion_errors"), ("link_downs", "link_downs")):
+            wanted = total(page, f"qpscope_port_{family}_total", 'device="mlx5_0"')
+            expect(int(port["totals"][key]) == wanted, key, port, wanted)
+        expect((port["state"], port["physical_state"], port["link_layer"], port["netdev"], port["function"]) == ("ACTIVE", "LinkUp", "Ethernet", "ens1f0np0", "pf"), "facts", port)
+        expect("history" not in port and "queue_pairs" not in port and abs(port["last_sample_timestamp_seconds"] - time.time()) < 60, "facts", port)
+        # Bytes that come are a rate a step later.
+        seen = []
+
+        def rates():
+            received.write_text(str(before + (len(seen) + 1) * 1_000_000))
+            history = data_of(daemon, "/api/v1/ports?device=mlx5_0")["ports"][0].get("history", {})
+            seen.append(history)
+            return {len(rates) for rates in history.values()} == {len(history.get("rx_bytes", []))} and any(history["rx_bytes"]) and history
+
+        history = wait_for(rates, lambda: f"no rate: {seen[-1]}")
+        expect(history["rx_bytes"][0] is None and {"tx_bytes", "retransmits"} <= set(history), "history", history)
+        expect(data_of(daemon, "/api/v1/ports?port=7") == {"interval_seconds": 2, "ports": []}, "a port that is not there")
+        daemon.healthy()
+
+
+def test_events():
+    root = new_root()
+    state = root / "sys/class/infiniband/mlx5_0/ports/1/state"
+    with Daemon(root=root, config=FAST) as daemon:
+        data = data_of(daemon, "/api/v1/events")
+        kinds = [event["kind"] for event in data["events"]]
+        expect(kinds.count("device_added") == 2 and kinds.count("daemon") == 1 and data["dropped"] == "0", "the start", data)
+        began = data["next"]
+        expect(data_of(daemon, "/api/v1/events?after=" + began)["events"] == [], "nothing came since")
+        wait_for(lambda: total(daemon.page(), "qpscope_port_state", 'device="mlx5_0"') == 4, "no state")
+        state.write_text("1: DOWN\n")
+        event = wait_for(lambda: data_of(daemon, f"/api/v1/events?after={began}&kind=port_state&device=mlx5_0")["events"], "no event")[0]
+        expect((event["severity"], event["device"], event["port"]) == ("error", "mlx5_0", 1) and "ACTIVE to DOWN" in event["message"], "event", event)
+        expect(int(event["id"]) > int(began) and abs(event["timestamp_seconds"] - time.time()) < 60, "event", event)
+        (root / "sys/class/infiniband/mlx5_1").unlink()
+        removed = wait_for(lambda: data_of(daemon, "/api/v1/events?kind=device_removed")["events"], "no event of a device that went")
+        expect([one["device"] for one in removed] == ["mlx5_1"], "removed", removed)
+        page = daemon.page()
+        for kind, count in (("port_state", 1), ("device_added", 2), ("device_removed", 1), ("daemon", 1)):
+            expect(total(page, "qpscope_events_total", f'kind="{kind}"') == count, kind, page)
+            expect(total(page, "qpscope_events_dropped_total", f'kind="{kind}"') == 0, kind, page)
+        last = data_of(daemon, "/api/v1/events?limit=1")
+        expect([one["kind"] for one in last["events"]] == ["device_removed"] and last["next"] == last["events"][0]["id"], "the newest", last)
+        daemon.stop()
+    # Ids go on over a restart: whoever asks with an old one sees the new events.
+    with Daemon(root=root, config=FAST) as daemon:
+        expect([one["kind"] for one in data_of(daemon, "/api/v1/events?after=" + last["next"])["events"]].count("daemon") == 1, "the restart is not seen")
+        daemon.healthy()
+
+
+def test_tenants():
+    with Daemon(root=new_root()) as daemon:
+        expect(data_of(daemon, "/api/v1/tenants") == {"tenants": []}, "a root without queue pairs")
+        daemon.healthy()
+
+
 def test_bad_parameters():
     with Daemon(root=new_root()) as daemon:
         for query, word in (("colour=red", "colour"), ("qpn=x", "qpn"), ("limit=10001", "limit"), ("cursor=1-0", "cursor"), ("state=%zz", "state"), ("a%0ab=1", "\\x0a")):
             status, _, body = daemon.request("/api/v1/qps?" + query)
             expect(status == 400 and word in error_of(body)["message"], f"{query}: {status}", body)
+        for query in ("status?x=1", "tenants?x=1", "probes?x=1", "ports?x=1", "ports?port=x", "events?x=1", "events?kind=x", "events?after=x", "events?limit=0", "events?after=1&after=1"):
+            status, _, body = daemon.request("/api/v1/" + query)
+            expect(status == 400 and error_of(body)["code"] == "invalid", f"{query}: {status}", body)
+        for name in ("status", "ports", "tenants", "events", "probes"):
+            status, headers, body = daemon.request("/api/v1/" + name, method="POST")
+            expect(status == 405 and headers["Allow"] == "GET, HEAD" and error_of(body)["code"] == "method_not_allowed", f"POST {name} is {status}", body)
+            expect(daemon.request("/api/v1/" + name, method="HEAD")[::2] == (200, b""), f"HEAD {name} is not a GET without a body")
         status, _, body = daemon.request("/api/v2/qps")
         expect(status == 404 and error_of(body)["code"] == "not_found", f"an unknown path is {status}", body)
         expect(daemon.request("/api/v1/qps?" + "qpn=1&" * 300)[0] == 200, "many values are too many")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request to the API: its Host header, its cursor and its query string, a line each. What is accepted says what was written.
+// A request to the API: its Host header, its cursor and its query string as each page reads it, a line each. What is accepted says what was written.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
@@ -7,6 +7,8 @@
 #include <set>
 
 #include "core/text.h"
+#include "exporters/api/events.h"
+#include "exporters/api/ports.h"
 #include "exporters/api/qp_query.h"
 #include "exporters/host_names.h"
 #include "exporters/query.h"
@@ -83,6 +85,21 @@ void check_query(std::string_view text) {
   }
 }
 
+// What is accepted was written, the rest is told.
+void check_others(std::string_view text) {
+  const auto parsed = parse_query(text);
+  const auto events = parse_event_query(text);
+  const auto ports = parse_port_query(text);
+  if (!parsed) return check(!events && !ports, "a filter is a query");
+  check(events || (events.error().code == ErrorCode::invalid && !events.error().what.empty()), "what is no filter of events is told as such");
+  check(ports || (ports.error().code == ErrorCode::invalid && !ports.error().what.empty()), "what is no filter of ports is told as such");
+  if (events) {
+    check(events->limit >= 1 && events->limit <= EventQuery::kMostLimit, "the limit of events is within its range");
+    check(events->kinds.size() + events->devices.size() <= parsed->size(), "no more filters of events than parameters");
+  }
+  if (ports) check(ports->devices.size() + ports->ports.size() <= parsed->size(), "no more filters of ports than parameters");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -90,5 +107,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_host(fuzz::next_line(rest));
   check_cursor(fuzz::next_line(rest));
   check_query(rest);
+  check_others(rest);
   return 0;
 }
