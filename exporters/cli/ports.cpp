@@ -22,7 +22,8 @@ std::vector<Cell> row(const Json& port, std::optional<double> interval) {
   return {text_cell(port, "device"), number_cell(port, "port"), text_cell(port, "netdev"), state, value_cell(number_of(port, "rate_bytes_per_second"), bit_rate),
           value_cell(number_of(port, "queue_pairs"), amount), now("rx_bytes", bit_rate), now("tx_bytes", bit_rate), alarming("retransmits", per_second, kManyRetransmits),
           alarming("rx_pause_seconds", percent, kMuchPause), now("rx_cnp_packets", per_second), now("rx_ecn_marked_packets", per_second), total("completion_errors"),
-          total("retransmits"), total("rx_out_of_sequence_packets"), total("rx_rnr_naks"), total("rx_discards"), total("link_downs"), text_cell(port, "driver"), text_cell(port, "function")};
+          total("retransmits"), total("rx_out_of_sequence_packets"), total("rx_rnr_naks"), total("rx_discards"), total("link_downs"),
+          text_cell(port, "driver"), text_cell(port, "function")};
 }
 
 }  // namespace

@@ -47,15 +47,16 @@ std::string facts(const Json& status, const Screen& screen) {
   const Json &devices = child(data, "devices"), &queue_pairs = child(data, "queue_pairs"), &bpf = child(data, "bpf"), &cost = child(data, "cost");
   const auto uptime = number_of(data, "uptime_seconds"), cpu = number_of(cost, "cpu_seconds");
   const auto share = cpu && uptime && *uptime > 0 ? std::optional(*cpu / *uptime) : std::nullopt;
-  const auto on = text_of(bpf, "on");
-  return line("daemon", {"qpscoped " + text_or(data, "version", "of an unknown version"), with(uptime, duration, "up "), with(number_of(status, "age_seconds"), duration, "looked ", " ago"),
-                         text_of(data, "kernel").transform([](const std::string& kernel) { return "kernel " + kernel; })}, screen) +
-         line("devices", {with(number_of(devices, "found"), amount, "", "") .transform([&](const std::string& found) { return found + with(number_of(devices, "expected"), amount, " of ").value_or(""); })}, screen) +
+  const auto kernel = text_of(data, "kernel"), on = text_of(bpf, "on");
+  const std::string expected = with(number_of(devices, "expected"), amount, " of ").value_or("");
+  return line("daemon", {"qpscoped " + text_or(data, "version", "of an unknown version"), with(uptime, duration, "up "),
+                         with(number_of(status, "age_seconds"), duration, "looked ", " ago"), kernel ? "kernel " + *kernel : ""}, screen) +
+         line("devices", {with(number_of(devices, "found"), amount, "", expected.c_str())}, screen) +
          line("queue pairs", {with(number_of(queue_pairs, "total"), amount, "", states(queue_pairs).c_str()), with(number_of(data, "tenants"), amount, "", " tenants")}, screen) +
-         line("BPF", {on.transform([](const std::string& text) { return std::string(text == "true" ? "on" : "off"); }), text_of(bpf, "reason"), with(number_of(bpf, "events"), amount, "", " events"),
+         line("BPF", {!on ? "" : *on == "true" ? "on" : "off", text_of(bpf, "reason"), with(number_of(bpf, "events"), amount, "", " events"),
                       with(number_of(bpf, "lost"), amount, "", " lost")}, screen) +
-         line("cost", {with(share, percent, "", " of a core"), with(number_of(cost, "resident_bytes"), bytes, "", " of memory"), with(number_of(cost, "firmware_commands"), amount, "", " firmware commands"),
-                       with(number_of(data, "series"), amount, "", " series")}, screen);
+         line("cost", {with(share, percent, "", " of a core"), with(number_of(cost, "resident_bytes"), bytes, "", " of memory"),
+                       with(number_of(cost, "firmware_commands"), amount, "", " firmware commands"), with(number_of(data, "series"), amount, "", " series")}, screen);
 }
 
 std::string troubles(const std::vector<Finding>& found, const std::string& host, const Screen& screen) {
@@ -104,8 +105,8 @@ std::string status_text(const Json& status, const Json& ports, const Json& event
   Screen indented = screen;
   if (indented.columns > 2) indented.columns -= 2;
   const std::string recent = lately(events, screen);
-  return troubles(findings(status, ports), text_or(child(status, "data"), "host", "this host"), indented) + "\n" + facts(status, screen) + "\n" + port_lines(child(ports, "data"), screen) +
-         (recent.empty() ? "" : "\n" + recent);
+  return troubles(findings(status, ports), text_or(child(status, "data"), "host", "this host"), indented) + "\n" + facts(status, screen) + "\n" +
+         port_lines(child(ports, "data"), screen) + (recent.empty() ? "" : "\n" + recent);
 }
 
 Outcome<Exit> status(Session& session, const StatusOptions& options) {

@@ -169,7 +169,8 @@ void Words::add_probes() {
     bool json = false;
   };
   const auto options = std::make_shared<Options>();
-  add_json(add("probes", "List BPF programs: attached or not, how, what they cost", options, [](Session& session, const Options& given) { return probes(session, given.json); }), *options);
+  CLI::App& word = add("probes", "List BPF programs: attached or not, how, what they cost", options, [](Session& session, const Options& given) { return probes(session, given.json); });
+  add_json(word, *options);
 }
 
 void Words::add_focus() {
