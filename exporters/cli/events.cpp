@@ -49,8 +49,6 @@ bool print_more(const Session& session, const EventOptions& options, const Json&
 
 }  // namespace
 
-Tone tone_of_severity(const std::string& severity) { return std::array{Tone::plain, Tone::warning, Tone::bad}[rank(severity)]; }
-
 Json wanted_events(const Json& events, const EventOptions& options, double now) {
   Json out = Json::array();
   for (const Json& event : events) {
@@ -65,7 +63,7 @@ Table event_table(const Json& events) {
   Table table({{"TIME"}, {"SEVERITY", 1}, {"KIND", 3}, {"DEVICE", 2}, {"PORT", 4}, {"QPN", 5}, {"TENANT", 6, false, 8}, {"WORKLOAD", 7, false, 8}, {"PID", 9},
                {"COMM", 8, false, 8}, {"MESSAGE", 0, false, 44}});
   for (const Json& event : events) {
-    const Tone tone = tone_of_severity(text_or(event, "severity", ""));
+    const Tone tone = std::array{Tone::plain, Tone::warning, Tone::bad}[rank(text_or(event, "severity", ""))];
     const auto time = number_of(event, "timestamp_seconds");
     table.add({value_cell(time, clock_time), text_cell(event, "severity", tone), text_cell(event, "kind"), text_cell(event, "device"),
                number_cell(event, "port"), number_cell(event, "qpn"), text_cell(event, "tenant"), text_cell(event, "workload"), number_cell(event, "pid"), text_cell(event, "comm"), text_cell(event, "message", tone)});

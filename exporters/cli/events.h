@@ -18,6 +18,4 @@ Json wanted_events(const Json& events, const EventOptions& options, double now);
 Table event_table(const Json& events);
 Outcome<Exit> events(Session& session, const EventOptions& options);
 
-Tone tone_of_severity(const std::string& severity);
-
 }  // namespace qpscope::cli

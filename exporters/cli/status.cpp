@@ -2,7 +2,6 @@
 #include "status.h"
 
 #include <algorithm>
-#include <array>
 
 #include "events.h"
 #include "findings.h"
@@ -55,7 +54,7 @@ std::string facts(const Json& status, const Screen& screen) {
          line("queue pairs", {with(number_of(queue_pairs, "total"), amount, "", states(queue_pairs).c_str()), with(number_of(data, "tenants"), amount, "", " tenants")}, screen) +
          line("BPF", {!on ? "" : *on == "true" ? "on" : "off", text_of(bpf, "reason"), with(number_of(bpf, "events"), amount, "", " events"),
                       with(number_of(bpf, "lost"), amount, "", " lost")}, screen) +
-         line("cost", {with(share, percent, "", " of a core"), with(number_of(cost, "resident_bytes"), bytes, "", " of memory"),
+         line("cost", {with(share, percent, "", " of a core"), with(number_of(cost, "resident_bytes"), bytes, ""),
                        with(number_of(cost, "firmware_commands"), amount, "", " firmware commands"), with(number_of(data, "series"), amount, "", " series")}, screen);
 }
 

@@ -5,7 +5,6 @@
 #include <wchar.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "core/text.h"
