@@ -4,8 +4,10 @@
 #include <curl/curl.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include "core/text.h"
 
@@ -13,7 +15,7 @@ namespace qpscope::cli {
 namespace {
 
 constexpr std::size_t kMostBytes = 64U << 20;  // of an answer: 10,000 queue pairs are a tenth of it
-constexpr long kMostSeconds = 60;
+constexpr std::size_t kPage = 10000;           // what the daemon gives at once
 
 std::size_t take(char* data, std::size_t, std::size_t size, void* context) {
   auto& out = *static_cast<std::string*>(context);
@@ -58,7 +60,7 @@ struct Client::Handle {
   ~Handle() { curl_easy_cleanup(curl); }
 };
 
-Client::Client(std::string socket) : socket_(std::move(socket)), handle_(std::make_unique<Handle>()) {}
+Client::Client(std::string socket, long most_seconds) : socket_(std::move(socket)), most_seconds_(most_seconds), handle_(std::make_unique<Handle>()) {}
 Client::~Client() = default;
 
 Outcome<Json> Client::get(const std::string& path, Parameters parameters) {
@@ -66,6 +68,34 @@ Outcome<Json> Client::get(const std::string& path, Parameters parameters) {
   for (const auto& [name, value] : parameters) target += (target.size() == path.size() ? '?' : '&') + encode(name) + "=" + encode(value);
   curl_easy_setopt(handle_->curl, CURLOPT_HTTPGET, 1L);
   return perform(target);
+}
+
+Outcome<Json> Client::get_list(const std::string& path, const std::string& list, Parameters parameters) {
+  auto answer = get(path, parameters);
+  if (!answer) return answer;
+  const Json& data = answer->at("data");
+  if (!data.is_object() || !data.contains(list) || !data[list].is_array()) return std::unexpected(Failure{kRefused, "not an answer of qpscoped: no list of " + list});
+  return answer;
+}
+
+Outcome<Json> Client::get_pages(const std::string& path, const std::string& list, Parameters parameters, std::size_t limit) {
+  Json whole, all = Json::array();
+  std::string cursor;
+  for (std::size_t before = 0;; before = all.size()) {
+    std::vector page_parameters(parameters.begin(), parameters.end());
+    page_parameters.emplace_back("limit", std::to_string(limit ? std::min(kPage, limit - all.size()) : kPage));
+    if (!cursor.empty()) page_parameters.emplace_back("cursor", cursor);
+    auto page = get_list(path, list, page_parameters);
+    if (!page) return page;
+    Json& data = page->at("data");
+    for (Json& entry : data[list]) all.push_back(std::move(entry));
+    cursor = data.contains("next") && data["next"].is_string() ? data["next"].get<std::string>() : std::string();
+    if (whole.is_null()) whole = std::move(*page);
+    if (cursor.empty() || all.size() == before || (limit && all.size() >= limit)) break;  // an empty page with a next one would have no end
+  }
+  whole["data"].erase("next");
+  whole["data"][list] = std::move(all);
+  return whole;
 }
 
 Outcome<Json> Client::post(const std::string& path, const Json& body) {
@@ -80,7 +110,7 @@ Outcome<Json> Client::perform(const std::string& target) {
   std::string text;
   curl_easy_setopt(curl, CURLOPT_URL, ("http://localhost" + target).c_str());
   curl_easy_setopt(curl, CURLOPT_PROXY, "");
-  curl_easy_setopt(curl, CURLOPT_TIMEOUT, kMostSeconds);
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT, most_seconds_);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &take);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &text);
   curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, socket_.c_str());

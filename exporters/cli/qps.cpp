@@ -7,58 +7,53 @@
 #include <algorithm>
 #include <array>
 
-#include "core/text.h"
-#include "table.h"
+#include "units.h"
 
 namespace qpscope::cli {
 namespace {
 
-constexpr std::size_t kPage = 10000;  // what the daemon gives at once
-
-// What the daemon sends is text that is safe already; what somebody else sends in its place is not.
-std::string cell(const Json& qp, const char* key) {
-  if (!qp.is_object() || !qp.contains(key)) return "-";
-  const Json& value = qp.at(key);
-  return safe_message(value.is_string() ? value.get<std::string>() : value.dump());
-}
-
 // As short as a GID can be written: ::ffff:192.0.2.7.
-std::string gid(const Json& qp) {
-  const std::string text = cell(qp, "remote_gid");
+Cell gid(const Json& qp) {
+  Cell cell = text_cell(qp, "remote_gid");
   in6_addr address{};
   std::array<char, INET6_ADDRSTRLEN> out{};
-  return inet_pton(AF_INET6, text.c_str(), &address) == 1 && inet_ntop(AF_INET6, &address, out.data(), out.size()) ? out.data() : text;
+  if (inet_pton(AF_INET6, cell.text.c_str(), &address) == 1 && inet_ntop(AF_INET6, &address, out.data(), out.size())) cell.text = out.data();
+  return cell;
 }
 
-std::string queue_pair_table(const Json& queue_pairs) {
-  std::vector<Row> rows{{"DEVICE", "PORT", "QPN", "TYPE", "STATE", "TENANT", "WORKLOAD", "PID", "COMM", "REMOTE QPN", "REMOTE GID"}};
-  for (const Json& qp : queue_pairs) {
-    rows.push_back({cell(qp, "device"), cell(qp, "port"), cell(qp, "qpn"), cell(qp, "type"), cell(qp, "state"), cell(qp, "tenant"), cell(qp, "workload"),
-                    cell(qp, "pid"), cell(qp, "comm"), cell(qp, "remote_qpn"), gid(qp)});
-  }
-  return table(rows);
+// What is broken has the largest value, what works the smallest.
+Cell state(const Json& qp) {
+  Cell cell = text_cell(qp, "state");
+  const bool dead = cell.text == "ERR", half = cell.text == "SQE";
+  if (cell.text != "-") cell.value = dead ? 3 : half ? 2 : cell.text == "RTS" ? 0 : 1;
+  cell.tone = dead ? Tone::bad : half ? Tone::warning : Tone::plain;
+  return cell;
+}
+
+// Since its last change of state. The latest is the first: a queue pair that just died is what one looks for.
+Cell since(const Json& qp, std::optional<double> now) {
+  const auto changed = number_of(qp, "state_change_timestamp_seconds");
+  if (!changed || !now) return {};
+  const double age = std::max(0.0, *now - *changed);
+  return {.text = duration(age), .value = -age};
 }
 
 }  // namespace
 
-Outcome<std::string> queue_pairs(Client& client, const QpsOptions& options) {
-  Json whole, all = Json::array();
-  std::string cursor;
-  do {
-    auto parameters = options.filters;
-    parameters.emplace_back("limit", std::to_string(options.limit ? std::min(kPage, options.limit - all.size()) : kPage));
-    if (!cursor.empty()) parameters.emplace_back("cursor", cursor);
-    auto page = client.get("/api/v1/qps", parameters);
-    if (!page) return std::unexpected(std::move(page.error()));
-    Json& data = page->at("data");
-    if (!data.is_object() || !data.contains("qps") || !data["qps"].is_array()) return std::unexpected(Failure{kRefused, "no queue pairs in the answer"});
-    for (Json& qp : data["qps"]) all.push_back(std::move(qp));
-    cursor = data.contains("next") && data["next"].is_string() ? data["next"].get<std::string>() : std::string();
-    if (whole.is_null()) whole = std::move(*page);
-  } while (!cursor.empty() && (options.limit == 0 || all.size() < options.limit));
-  if (!options.json) return queue_pair_table(all);
-  whole["data"] = Json{{"qps", std::move(all)}};
-  return whole.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+Table qp_table(const Json& queue_pairs, std::optional<double> now) {
+  Table table({{"DEVICE"}, {"PORT", 4}, {"QPN"}, {"TYPE", 3}, {"STATE"}, {"SINCE", 5}, {"TENANT", 1, false, 8}, {"WORKLOAD", 1, false, 8}, {"PID", 2},
+               {"COMM", 6, false, 8}, {"REMOTE QPN", 7}, {"REMOTE GID", 3}});
+  for (const Json& qp : queue_pairs) {
+    table.add({text_cell(qp, "device"), number_cell(qp, "port"), number_cell(qp, "qpn"), text_cell(qp, "type"), state(qp), since(qp, now), text_cell(qp, "tenant"),
+               text_cell(qp, "workload"), number_cell(qp, "pid"), text_cell(qp, "comm"), number_cell(qp, "remote_qpn"), gid(qp)});
+  }
+  return table;
+}
+
+Outcome<Exit> qps(Session& session, const ListOptions& options) {
+  const auto answer = session.client.get_pages("/api/v1/qps", "qps", options.filters, options.limit);
+  if (!answer) return std::unexpected(answer.error());
+  return finish_list(session, options, *answer, qp_table(answer->at("data").at("qps"), number_of(*answer, "time")), "queue pairs");
 }
 
 }  // namespace qpscope::cli

@@ -2,22 +2,12 @@
 // `qpscope qps`: the queue pairs of this host.
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "client.h"
+#include "session.h"
 
 namespace qpscope::cli {
 
-struct QpsOptions {
-  std::vector<std::pair<std::string, std::string>> filters;  // parameters of /api/v1/qps
-  std::size_t limit = 0;                                     // queue pairs at most; 0: all
-  bool json = false;
-};
-
-// What to print. All pages are put together: each is of its own moment, and "time" is the first one's.
-Outcome<std::string> queue_pairs(Client& client, const QpsOptions& options);
+// Of /api/v1/qps; `now` is the answer's time in Unix seconds.
+Table qp_table(const Json& queue_pairs, std::optional<double> now);
+Outcome<Exit> qps(Session& session, const ListOptions& options);
 
 }  // namespace qpscope::cli

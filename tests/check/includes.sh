@@ -56,7 +56,7 @@ home_of() {
         nlohmann/*) echo '^(exporters/|collectors/tenants/container_names\.cpp$)' ;;
         re2/*) echo '^collectors/tenants/pattern\.cpp$' ;;
         systemd/*) echo '^daemon/notify\.cpp$' ;;
-        CLI/*) echo '^(daemon/options|exporters/cli/main)\.cpp$' ;;
+        CLI/*) echo '^(daemon/options|exporters/cli/(complete|words))\.cpp$' ;;
         curl/*) echo '^exporters/cli/client\.cpp$' ;;
         sys/capability.h) echo '^(daemon/check\.cpp$|bpf/)' ;;
         infiniband/*) echo '^$' ;;

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """qpscope, the command: tables, JSON, exit codes; against the daemon, and against one made up, which can say anything."""
-import http.server
 import json
 import os
 import re
 import shutil
-import socketserver
 import subprocess
-import threading
-import urllib.parse
 
-from harness import Daemon, environment, expect, main, needs_root, root_of, skip, temp_folder
+from harness import PATIENCE, Daemon, environment, expect, main, needs_root, root_of, skip, temp_folder, wait_for
+import made_api  # of tests/support
+from made_api import TIME, Host, event, port
+import terminal  # of tests/support
 
 COMMAND = os.environ["QPSCOPE"]
-DONE, REFUSED, USAGE, NO_DAEMON, NO_PERMISSION = range(5)
+DONE, REFUSED, USAGE, NO_DAEMON, NO_PERMISSION, WRONG = range(6)
+LISTS = ("status", "ports", "tenants", "qps", "events", "probes")
 
 
 def qpscope(*arguments, wrapper=(), **env):
@@ -30,43 +30,8 @@ def fails(code, *arguments, words=(), **more):
         expect(word in err, f"{word!r} is not in the message", err)
 
 
-class Made:
-    """A server on a unix socket that answers as it is told: `answer(method, path, query, body)` gives (status, body)."""
-
-    def __init__(self, answer):
-        self.path = temp_folder() / "api.sock"
-        self.asked = []
-        made = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def reply(self):
-                body = self.rfile.read(int(self.headers["Content-Length"] or 0))
-                path, _, query = self.path.partition("?")
-                made.asked.append((self.command, path, urllib.parse.parse_qsl(query), body))
-                status, text = answer(*made.asked[-1])
-                data = text if isinstance(text, bytes) else json.dumps(text).encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            do_GET = do_POST = reply  # noqa: N815
-
-            def address_string(self):
-                return ""
-
-            def log_message(self, *_):
-                pass
-
-        self.server = socketserver.ThreadingUnixStreamServer(str(self.path), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
+def Made(answer):  # noqa: N802  (made_api.Made at a path of its own)
+    return made_api.Made(temp_folder() / "api.sock", answer)
 
 
 def page(qps, following=None):
@@ -78,7 +43,7 @@ QP = {"device": "mlx5_0", "port": 1, "qpn": 17, "generation": "3", "type": "RC",
 
 
 def test_help():
-    for arguments in (["--help"], ["qps", "--help"], ["focus", "--help"]):
+    for arguments in (["--help"], *([word, "--help"] for word in (*LISTS, "top", "focus"))):
         code, out, err = qpscope(*arguments)
         expect(code == DONE and err == "" and "Usage: qpscope" in out, "no help", out, err)
     out = qpscope("--help")[1]
@@ -88,7 +53,8 @@ def test_help():
 
 def test_usage():
     for arguments in ([], ["nonsense"], ["qps", "--colour", "red"], ["qps", "--limit", "0"], ["qps", "extra"], ["focus"], ["focus", "mlx5_0"], ["focus", "mlx5_0", "x"],
-                      ["focus", "mlx5_0", "16777216"], ["focus", "mlx5_0", "1", "--for", "2h"], ["focus", "mlx5_0", "1", "--for", "1x"], ["focus", "mlx5_0", "1", "--for", "0"]):
+                      ["focus", "mlx5_0", "16777216"], ["focus", "mlx5_0", "1", "--for", "2h"], ["focus", "mlx5_0", "1", "--for", "1x"], ["focus", "mlx5_0", "1", "--for", "0"],
+                      ["events", "--since", "x"], ["events", "--severity", "bad"], ["top", "--view", "x"], ["top", "--interval", "0"], ["status", "extra"]):
         fails(USAGE, *arguments)
 
 
@@ -98,7 +64,15 @@ def test_with_the_daemon():
     at = root / "run/qpscope/api.sock"
     with Daemon(root=root) as daemon:
         code, out, err = qpscope("--socket", at, "qps")
-        expect(code == DONE and err == "" and out.startswith("DEVICE  PORT  QPN") and out.count("\n") == 1, "no empty table", out, err)
+        expect((code, out, err) == (DONE, "No queue pairs.\n", ""), "not in words that nothing is there", out, err)
+        for word in LISTS:
+            code, out, err = qpscope("--socket", at, word)
+            expect(code == DONE and err == "" and out.endswith("\n"), f"{word}: exit code {code}", out, err)
+            expect("data" in json.loads(qpscope("--socket", at, word, "--json")[1]), f"{word}: no JSON")
+        out = qpscope("--socket", at, "ports")[1]
+        expect(re.search(r"^mlx5_0 +1 .* ACTIVE +400 Gbit/s", out, re.M), "not the port", out)
+        code, out, err = qpscope("--socket", at, "top", "--view", "qps")
+        expect(code == DONE and "No queue pairs." in out, "top without a terminal", out, err)
         code, out, err = qpscope("--socket", at, "qps", "--json", "--state", "RTS", "--tenant", "a b&c=d", http_proxy="http://127.0.0.1:1")
         expect(code == DONE and json.loads(out)["data"] == {"qps": []}, "no JSON", out, err)
         fails(USAGE, "--socket", at, "qps", "--state", "rts", words=["state", "RTS"])
@@ -110,7 +84,8 @@ def test_with_the_daemon():
 
 def test_no_daemon():
     at = temp_folder() / "api.sock"
-    fails(NO_DAEMON, "--socket", at, "qps", words=[str(at), "running"])
+    for word in (*LISTS, "top"):
+        fails(NO_DAEMON, word, "--socket", at, words=[str(at), "running"])
     fails(NO_DAEMON, "--socket", at, "focus", "mlx5_0", "17", words=["running"])
     with Made(lambda *_: (200, page([]))) as made:
         shutil.copytree(made.path.parent, at.parent, dirs_exist_ok=True, ignore=lambda *_: ["api.sock"])
@@ -143,8 +118,8 @@ def test_table():
     for word in ("QPN", "STATE", "WORKLOAD", "COMM", "REMOTE GID"):
         cells = {line[lines[0].index(word):].split("  ")[0] for line in lines}
         expect(not any(cell.startswith(" ") for cell in cells) and all(line[lines[0].index(word) - 1] == " " for line in lines), f"{word} is not aligned", out)
-    expect(re.search(r"^mlx5_0 +1 +17 +RC +RTS +läb +train +4001 +python3 +18 +::ffff:192\.0\.2\.7$", out, re.M), "not the queue pair", out)
-    expect(re.search(r"^mlx5_1 +- +1 +GSI +- +- +- +- +- +- +-$", out, re.M), "absent is not zero", out)
+    expect(re.search(r"^mlx5_0 +1 +17 +RC +RTS +- +läb +train +4001 +python3 +18 +::ffff:192\.0\.2\.7$", out, re.M), "not the queue pair", out)
+    expect(re.search(r"^mlx5_1 +- +1 +GSI +- +- +- +- +- +- +- +-$", out, re.M), "absent is not zero", out)
 
 
 def test_filters_and_pages():
@@ -191,6 +166,131 @@ def test_what_is_no_answer():
     with Made(lambda *_: (200, page(hostile))) as made:
         code, out, err = qpscope("--socket", made.path, "qps")
         expect(code == DONE and "\x1b" not in out and "\u202e" not in out and out.count("\n") == 6, "a table of anything", out, err)
+
+
+def test_answers_of_anything():
+    hostile = [1, None, [], {}, {key: "\x1b[2J\u202e\n" for key in ("device", "state", "tenant", "message", "what", "probe", "comm")}, {"history": 7, "totals": [], "by_state": "x"}]
+    for word in LISTS:
+        for data in ([], {"ports": hostile, "tenants": hostile, "qps": hostile, "events": hostile, "troubles": hostile, "probes": hostile, "bpf": hostile}):
+            with Made(lambda *_, d=data: (200, made_api.envelope(d))) as made:
+                code, out, err = qpscope("--socket", made.path, word)
+                expect(code in (DONE, REFUSED) and not re.search("[\x1b\u202e]", out + err), f"{word} of {data}: exit code {code}", out, err)
+
+
+def words_of(word, host, *more, code=DONE):
+    with Made(host.answer) as made:
+        got, out, err = qpscope(word, "--socket", made.path, *more)
+    expect((got, err) == (code, ""), f"{word}: exit code {got}, not {code}", out, err)
+    return out
+
+
+def test_status():
+    well = Host(queue_pairs=0)
+    out = words_of("status", well, "--check")
+    expect(out.startswith("node17: all is well\n"), "all is well", out)
+    for part in ("qpscoped 0.9.1", "2 of 2", "8123 events", "13.2 MiB", "627 firmware commands", "0.03 % of a core", "mlx5_0", "queue pair 4711", "port 1 of mlx5_0 is DOWN"):
+        expect(part in out, f"{part} is not said", out)
+    expect("started" not in out, "an event that is no warning", out)
+    ill = Host()
+    ill.troubles = [{"severity": "error", "device": "mlx5_1", "what": "hw_counters: cannot read \x1b[2J"}]
+    ill.ports.append(port("mlx5_2", 1, quiet=True, state="DOWN", physical_state="Disabled", queue_pairs=4))
+    for options, code in ((["--check"], WRONG), ([], DONE)):
+        out = words_of("status", ill, *options, code=code)
+        expect(out.startswith("node17: 5 things are wrong\n"), "what is wrong", out)
+        for part in ("cannot read \\x1b[2J", "1 of 3 queue pairs in ERR", "retransmits: 12.5/s", "15.3 %", "mlx5_2/1  is DOWN (Disabled)"):
+            expect(part in out, f"{part} is not said", out)
+    expect(json.loads(words_of("status", ill, "--check", "--json", code=WRONG))["data"] == ill.status(), "not the answer")
+    many = Host(ports=400)
+    many.ports[300]["history"]["retransmits"] = [7] * 150
+    out = words_of("status", many)
+    expect(out.count("\n") < 40 and "and 388 more" in out and "mlx5_300/1" in out, "a screen of it", out)
+    without = Host(queue_pairs=0)
+    with Made(lambda m, path, q, b: (404, {}) if path == "/api/v1/events" else without.answer(m, path, q, b)) as made:
+        expect(qpscope("--socket", made.path, "status", "--check")[0] == DONE, "a daemon without events")
+
+
+def test_lists():
+    host = Host()
+    out = words_of("ports", host)
+    expect(re.search(r"^mlx5_0 +1 +ens1f0np0 +ACTIVE +400 Gbit/s +406 +187 Gbit/s +8.8 Gbit/s +12.5/s +15.3 % +40.2/s +0/s +12 +18.4E +- +- +3 +- ", out, re.M), "not the port", out)
+    expect(json.loads(words_of("ports", host, "--json"))["data"]["ports"] == host.ports, "not the answer")
+    out = words_of("tenants", host)
+    expect(re.search(r"^research +job 4711 +slurm +12 +1 +93\d GiB +954 MiB +1\d\d +- +- +mlx5_0 +counter_set$", out, re.M), "not the tenant", out)
+    expect(re.search(r"^läb +train +rule +3 +0 +- +- +- +- +- +mlx5_0,mlx5_1 +-$", out, re.M), "absent is not zero", out)
+    out = words_of("probes", host)
+    expect(out.startswith("BPF is on\n") and "events lost: ring_full 0" in out, "BPF", out)
+    expect(re.search(r"^devx_create +devx +off +kprobe +- +- +- +no such function: mlx5_ib is not loaded$", out, re.M), "not the probe", out)
+    expect(re.search(r"^qp_create +qp +attached +fentry +123 +813 ns +0 +-$", out, re.M), "not the probe", out)
+    nothing = Host(queue_pairs=0, ports=0)
+    nothing.events = []
+    for word, what in (("ports", "No ports"), ("tenants", "No tenants"), ("qps", "No queue pairs"), ("events", "No events")):
+        expect(words_of(word, nothing).startswith(what), f"{word}: not in words that nothing is there")
+    expect("filters" in words_of("qps", nothing, "--device", "x"), "it is not said that there are filters")
+    with Made(host.answer) as made:
+        qpscope("--socket", made.path, "ports", "--device", "mlx5_0", "--port", "1")
+        expect(made.asked[0][2] == [("device", "mlx5_0"), ("port", "1")], "not what was asked for", made.asked)
+
+
+def test_events():
+    host = Host()
+    host.events += [event(4, tenant="other", timestamp_seconds=TIME - 5), event(5, severity="warning", message="a\nb")]
+    lines = words_of("events", host).splitlines()
+    expect(len(lines) == 6 and lines[0].startswith("TIME") and lines[-1].endswith("a\\x0ab"), "not a line each", lines)
+    ids = lambda *more: [one["id"] for one in json.loads(words_of("events", host, "--json", *more))["data"]["events"]]  # noqa: E731
+    expect(ids() == ["1", "2", "3", "4", "5"], "not the answer")
+    expect(ids("--severity", "warning") == ["1", "2", "4", "5"] and ids("--severity", "error") == ["1", "4"], "severity")
+    expect(ids("--tenant", "other") == ["4"] and ids("--tenant", "other", "--tenant", "research") == ["1", "2", "3", "4", "5"], "tenant")
+    expect(ids("--since", "10s") == ["4"] and ids("--since", "98") == ["2", "3", "4", "5"], "since", ids("--since", "98"))
+    expect(ids("--limit", "2") == ["4", "5"] and ids("--kind", "port_state") == ["2"], "limit and kind")
+    expect("filters" in words_of("events", host, "--workload", "none"), "it is not said that there are filters")
+    host.dropped = 7
+    expect(words_of("events", host).endswith("7 more, too many at once, were not kept.\n"), "what is missing is not said")
+
+
+def test_follow():
+    host = Host()
+    with Made(host.answer) as made:
+        for options, shown in (([], "queue pair 4711 of mlx5_0 moved to ERR (9)"), (["--json"], '"id":"9"')):
+            host.events = host.events[:3]
+            made.asked.clear()
+            with subprocess.Popen([COMMAND, "--socket", made.path, "events", "-f", "--severity", "error", *options], env=environment(), stdout=subprocess.PIPE) as follower:
+                os.set_blocking(follower.stdout.fileno(), False)
+                out = bytearray()
+                read = lambda: out.extend(follower.stdout.read() or b"") or out.decode()  # noqa: E731
+                wait_for(lambda: "(1)" in read() and len(made.asked) > 1, "not what there was", PATIENCE)
+                host.events += [event(8, severity="info", message="of no interest"), event(9)]
+                wait_for(lambda: shown in read(), "not what came", PATIENCE)
+                follower.terminate()
+            expect("of no interest" not in out.decode() and out.decode().count("(1)") == 1, "too much", out)
+            expect(dict(made.asked[1][2])["after"] == "3", "not what came since", made.asked[1])
+
+
+def test_ten_thousand_queue_pairs():
+    host = Host(queue_pairs=10001)
+    with Made(host.answer) as made:
+        out = qpscope("--socket", made.path, "qps")[1]
+        expect(out.count("\n") == 10002 and len([1 for _, path, _, _ in made.asked if path.endswith("qps")]) == 2, "not all of them", len(out))
+    with Made(lambda *_: (200, page([], "for ever"))) as made:
+        expect(qpscope("--socket", made.path, "qps")[0] == DONE and len(made.asked) == 1, "a list without an end")
+
+
+def test_on_a_terminal():
+    for queue_pairs in (0, 3, 10000):
+        host = Host(queue_pairs)
+        host.queue_pairs = [{**qp, "comm": "計算機", "tenant": "e\u0301\u202e" + "x" * 90} for qp in host.queue_pairs]
+        with Made(host.answer) as made:
+            for columns in (80, 200):
+                for word in LISTS if queue_pairs < 10000 else ("status", "qps"):
+                    with terminal.Terminal([COMMAND, "--socket", made.path, word], columns=columns) as shown:
+                        code, out = shown.end()
+                    expect(code == DONE, f"{word}: exit code {code}", out)
+                    wide = [line for line in terminal.plain(out).split("\r\n") if terminal.columns_of(line) > columns]
+                    expect(not wide, f"{word}: wider than {columns}", wide[:3])
+    with Made(Host().answer) as made:
+        for env, colours in (({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)):
+            with terminal.Terminal([COMMAND, "--socket", made.path, "status"], **env) as shown:
+                expect(("\x1b[" in shown.end()[1]) == colours, f"colours with {env}")
+        expect("\x1b" not in qpscope("--socket", made.path, "status")[1], "colours in a pipe")
 
 
 main(globals())
