@@ -8,6 +8,7 @@
 #include <chrono>
 #include <iterator>
 #include <thread>
+#include <utility>
 
 #include "clock.h"
 #include "core/log.h"
@@ -141,11 +142,11 @@ void App::publish() {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->sequence = ++sequence_;
   snapshot->at = boot_now();
-  const Devices::States samplers = devices_.states();
+  Devices::States samplers = devices_.states();
   devices_.fill(*snapshot, samplers);
   error_watch_.look(snapshot->samples, snapshot->at, tracker_.suspicions());
   SampleList own = tracker_.fill(*snapshot);
-  SelfView self{.devices_found = devices_.size(), .devices_expected = devices_.expected(), .samplers = samplers,
+  SelfView self{.devices_found = devices_.size(), .devices_expected = devices_.expected(), .samplers = std::move(samplers),
                 .tenant_overflows = tracker_.tenant_overflows(), .totals_forgotten = carried_.forgotten(), .suspicions_dropped = tracker_.suspicions().dropped(), .budgets = budgets_.all(), .state_saved = std::nullopt,
                 .wall_minus_boot = wall_minus_boot(), .process = process_cost()};
   if (const EventLoop* events = tracker_.events()) {

@@ -4,7 +4,6 @@
 
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -24,7 +23,7 @@ ProcessCost process_cost();
 struct SelfView {
   std::size_t devices_found = 0;
   std::optional<std::size_t> devices_expected;  // nullopt: nobody can tell
-  std::span<const std::pair<std::string, DeviceSampler::State>> samplers;  // by device
+  std::vector<std::pair<std::string, DeviceSampler::State>> samplers;  // by device
   std::vector<ProbeStatus> probes;
   EventLosses losses;
   std::map<std::string, std::uint64_t> events;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <thread>
+#include <utility>
 
 #include "units.h"
 
@@ -88,15 +89,21 @@ Outcome<Exit> events(Session& session, const EventOptions& options) {
   }
   if (!print_more(session, options, wanted, true)) return kRefused;
   std::string after = text_or(data, "next", "");
-  while (true) {
+  for (bool away = false;;) {
     std::this_thread::sleep_for(kPause);
     answer = ask(session.client, options, after);
+    // It is being restarted, and its events go on where they were.
+    if (!answer && answer.error().exit == kNoDaemon) {
+      if (!std::exchange(away, true)) std::fputs("qpscope: the daemon is away; waiting for it\n", stderr);
+      continue;
+    }
     if (!answer) return std::unexpected(answer.error());
+    away = false;
     after = text_or(answer->at("data"), "next", "");
     if (const double now = dropped_of(answer->at("data")); now > dropped) {
       std::fprintf(stderr, "qpscope: %s events, too many at once, were not kept\n", amount(now - dropped).c_str());
-      dropped = now;
     }
+    dropped = dropped_of(answer->at("data"));
     EventOptions later = options;
     later.since = 0;
     if (!print_more(session, options, wanted_events(answer->at("data")["events"], later, 0), false)) return kRefused;

@@ -89,7 +89,8 @@ def main():
     last = None
     for size in options.sizes or ([1, 10, 30, 100] if options.what == "devices" else [1, 30, 100, 300]):
         one = measure(options, size)
-        exponent = f"{math.log(one['cpu'] / last['cpu']) / math.log(one['ports'] / last['ports']):.2f}" if last else ""
+        measurable = last and min(one["cpu"], last["cpu"]) > 0  # the clock of a process that did next to nothing may not have moved
+        exponent = f"{math.log(one['cpu'] / last['cpu']) / math.log(one['ports'] / last['ports']):.2f}" if measurable else ""
         times = " | ".join(f"{statistics.median(t) * 1000:.1f}, {percentile(t, 0.99) * 1000:.1f}" for t in (one["new"], one["again"]))
         print(f"| {size} | {one['ports']} | {one['cpu'] * 1000:.1f} | {one['cpu'] * 1e6 / one['ports']:.0f} | {exponent} | {one['memory']:.1f}, {one['memory_after']:.1f} "
               f"| {one['threads']} | {one['series']} | {one['interval']:.2g} | {times} |", flush=True)

@@ -265,6 +265,26 @@ def test_follow():
             expect(dict(made.asked[1][2])["after"] == "3", "not what came since", made.asked[1])
 
 
+def test_follow_over_a_restart():
+    root = root_of("01-mlx5-pf-roce-cx7")
+    (root / "run").mkdir()
+    follow = [COMMAND, "--socket", root / "run/qpscope/api.sock", "events", "-f", "--kind", "daemon"]
+    with Daemon(root=root) as daemon, subprocess.Popen(follow, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as follower:
+        said = {stream: bytearray() for stream in (follower.stdout, follower.stderr)}
+
+        def read(stream):
+            os.set_blocking(stream.fileno(), False)
+            said[stream].extend(stream.read() or b"")
+            return said[stream].decode()
+        wait_for(lambda: read(follower.stdout).count("started") == 1, lambda: f"not the start: {said}", PATIENCE)
+        daemon.stop()
+        wait_for(lambda: "waiting for it" in read(follower.stderr), lambda: f"nobody is told that it is away: {said}", PATIENCE)
+        with Daemon(root=root):
+            wait_for(lambda: read(follower.stdout).count("started") == 2, lambda: f"not the second start: {said}", PATIENCE)
+        follower.terminate()
+        expect(said[follower.stderr].count(b"\n") == 1, "said more than once", said)
+
+
 def test_ten_thousand_queue_pairs():
     host = Host(queue_pairs=10001)
     with Made(host.answer) as made:
