@@ -5,16 +5,21 @@ set -euo pipefail
 
 usage() {
     cat <<'EOF'
-usage: quickstart.sh [--kernel NAME] [--port PORT] [--once] [--host] [--out DIR] [--interval S]
+usage: quickstart.sh [--kernel NAME] [--port PORT] [--loss PERCENT] [--once] [--host] [--out DIR] [--interval S]
+                     [--with-prometheus [--prometheus-port PORT] [--alertmanager-port PORT]]
 On Debian 12, as root, in a clone. Installs what is missing (apt), builds, boots a stock Debian kernel under QEMU with
 two soft-RoCE ports, 2 % packet loss and two jobs that move data, runs qpscoped in it, and prints a table every few
 seconds until Ctrl-C. The guest mounts this machine's / read-only; qpscoped answers on 127.0.0.1:PORT.
   --kernel NAME  a kernel of tests/guest/kernels.txt (default 6.12)
   --port PORT    port on 127.0.0.1 (default 9879)
+  --loss PERCENT what is lost of what rxe0 sends (default 2); later: echo "loss 5" >DIR/request
   --once         waits (180 s at most) until queue pairs, retransmissions, loss and both jobs are seen, prints the table
                  once and exits 0, or says what is missing and exits 1; leaves the pages and the rdma tool's output of
                  the same moment in DIR/taken
   --host         no guest: watches this machine's own RDMA devices
+  --with-prometheus  also Prometheus and Alertmanager (Debian's, installed if missing) with the rules of deploy/prometheus, on
+                 free ports of 127.0.0.1 or those given; the table shows what is pending or firing. Nobody is notified. With
+                 --once it waits until the loss has made QpscopeChronicLoss fire: 11 minutes, 25 at most
   --out DIR      for logs and what --once takes (default: a new folder in $TMPDIR or /tmp)
   --interval S   seconds between tables (default 5)
 Environment: QPSCOPE_BUILD_DIR (default build/quickstart), QPSCOPE_CACHE (kernels; default /var/cache/qpscope).
@@ -24,20 +29,27 @@ repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 say() { echo "quickstart: $*"; }
 die() { echo "quickstart: $*" >&2; exit 1; }
 
-kernel=6.12 port=9879 once=false host=false out='' interval=5
+kernel=6.12 port=9879 loss=2 once=false host=false out='' interval=5
+with_prometheus=false prometheus_port=0 alertmanager_port=0
 while [[ $# -gt 0 ]]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
         --kernel) kernel=${2:?}; shift ;;
         --port) port=${2:?}; shift ;;
+        --loss) loss=${2:?}; shift ;;
         --once) once=true ;;
         --host) host=true ;;
         --out) out=${2:?}; shift ;;
         --interval) interval=${2:?}; shift ;;
+        --with-prometheus) with_prometheus=true ;;
+        --prometheus-port) prometheus_port=${2:?}; shift ;;
+        --alertmanager-port) alertmanager_port=${2:?}; shift ;;
         *) usage >&2; exit 2 ;;
     esac
     shift
 done
+# shellcheck source=deploy/quickstart_prometheus.sh
+. "$repo/deploy/quickstart_prometheus.sh"
 [[ $EUID -eq 0 ]] || die "needs root: for apt, for the guest's view of /, and for eBPF with --host"
 if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
     echo "quickstart: 127.0.0.1:$port is in use; end what listens there or choose another with --port" >&2
@@ -50,7 +62,7 @@ if [[ -z $out ]]; then
 fi
 mkdir -p "$out"
 out=$(realpath "$out")
-rm -rf "$out"/{request,reply,taken,qpscoped.log}
+rm -rf "$out"/{request,reply,taken,qpscoped.log,prometheus,alertmanager}
 pages=$(mktemp -d)
 child=''
 
@@ -58,6 +70,7 @@ child=''
 cleanup() {
     local status=$?
     trap - EXIT INT TERM HUP
+    end_servers
     if [[ -n $child ]] && kill -0 "$child" 2>/dev/null; then
         kill "$child" 2>/dev/null || true
         wait "$child" 2>/dev/null || true
@@ -109,6 +122,7 @@ else
     "$repo/deploy/packages/install.sh" build guest
     "$repo/tests/guest/fetch.sh" "$kernel" >/dev/null
 fi
+! $with_prometheus || "$repo/deploy/packages/install.sh" prometheus
 
 build=${QPSCOPE_BUILD_DIR:-build/quickstart}
 [[ $build == /* ]] || build=$repo/$build
@@ -127,12 +141,13 @@ if $host; then
 else
     what="the guest"
     GUEST_KEEP=$bin "$repo/tests/guest/boot.sh" "$kernel" --out "$out" --forward "$port:$port" --timeout 31536000 -- \
-        "$repo/tests/guest/demo.sh" "$bin" "$port" </dev/null &
+        "$repo/tests/guest/demo.sh" "$bin" "$port" "$loss" </dev/null &
 fi
 child=$!
 url=http://127.0.0.1:$port
 fetch() { curl -fsS --max-time 10 "$url$1"; }
 alive() {
+    servers_alive
     kill -0 "$child" 2>/dev/null && return
     wait "$child" || true
     child=''
@@ -146,13 +161,22 @@ until fetch /readyz >/dev/null 2>&1; do
     sleep 0.3
 done
 say "qpscoped answers on $url"
+unfired=''
+if $with_prometheus; then
+    start_alertmanager
+    start_prometheus
+    say "Prometheus is on $prometheus_url, Alertmanager on $alertmanager_url"
+    # The other alert for loss compares with a past, which there is none of yet.
+    if $once && ! $host; then await_alert QpscopeChronicLoss 1500 || unfired="the alert QpscopeChronicLoss"; fi
+fi
 
 now() { date +%s.%N; }
 table() { # OLD_TIME NEW_TIME
     echo
     date '+%H:%M:%S'
     awk -v seconds="$(awk "BEGIN { print $2 - $1 }")" -f "$repo/deploy/quickstart.awk" "$pages/old" "$pages/new"
-    echo "$url/metrics"
+    ! $with_prometheus || { echo; alerts_table; }
+    echo "$url/metrics${prometheus_url:+ $prometheus_url/alerts $alertmanager_url}"
 }
 : >"$pages/old"
 old=$(now)
@@ -200,6 +224,8 @@ else
     read -r status why <"$out/reply"
     [[ $status -eq 0 ]] || { say "$why"; said="pages and rdma output, not quite of one moment"; }
 fi
+! $with_prometheus || cp "$pages/alerts" "$out/taken/alerts.txt"
+[[ -z $unfired ]] || missing+=${missing:+$'\n'}$unfired
 echo
 say "$said: $out/taken"
 if [[ -n $missing ]]; then

@@ -6,7 +6,7 @@ set -euo pipefail
 usage() {
     cat <<'EOF'
 usage: install.sh [--dry-run] LIST...
-  LIST       build, guest, mlx5sim, test, fuzz: a file LIST.txt beside this script, one Debian package a line
+  LIST       build, guest, prometheus, mlx5sim, test, fuzz: a file LIST.txt beside this script, one Debian package a line
   --dry-run  says what it would install, and installs nothing
 EOF
 }

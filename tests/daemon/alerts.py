@@ -2,66 +2,16 @@
 """The rules and the routes of deploy/prometheus in a real Prometheus and Alertmanager, with two hundred made nodes and one spine that fails.
 
 Time runs sixty times as fast: each minute of the rules and of Alertmanager is a second, and scrapes are a second apart."""
-import http.server
-import json
 import re
-import threading
 import time
 
-from harness import REPOSITORY, expect, main, skip, temp_folder, wait_for
-from prometheus_server import Alertmanager, Prometheus  # of tests/support
+from harness import expect, main, skip, temp_folder, wait_for
+from alerting import WebServer, alertmanager_config, rules_in  # of tests/support
+from prometheus_server import Alertmanager, Prometheus
 
-DEPLOY = REPOSITORY / "deploy/prometheus"
 NODES = [f"node-{n:03}" for n in range(200)]
 BEHIND_THE_SPINE = NODES[:120]
-MILLISECONDS = {"s": 1000 / 60, "m": 1000, "h": 60_000, "d": 1_440_000}
-
-
-def fast(text):
-    """A minute becomes a second, in every duration that is a word of its own."""
-    return re.sub(r"(?<![\w.])(\d+)([smhd])\b", lambda found: f"{round(int(found[1]) * MILLISECONDS[found[2]])}ms", text)
-
-
-class Server(http.server.ThreadingHTTPServer):
-    """Answers GET with `pages(path)`, keeps what is POSTed in `received`."""
-    daemon_threads = True
-    request_queue_size = 256
-
-    def __init__(self, pages=None):
-        self.pages, self.received = pages, []
-        super().__init__(("127.0.0.1", 0), Handler)
-
-    def __enter__(self):
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.shutdown()
-        self.server_close()
-
-    def handle_error(self, *_):
-        pass  # a scraper that is gone
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def answer(self, body=b""):
-        self.send_response(200)
-        self.send_header("Content-Type", "text/plain; version=0.0.4")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_GET(self):  # noqa: N802
-        self.answer(self.server.pages(self.path).encode())
-
-    def do_POST(self):  # noqa: N802
-        self.server.received.append((self.path, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
-        self.answer()
-
-    def log_message(self, *_):
-        pass
+TIMES = 60  # as fast
 
 
 class Fabric:
@@ -99,17 +49,11 @@ def test_spine_failure():
     if not (Prometheus.installed() and Alertmanager.installed()):
         skip("no prometheus or no prometheus-alertmanager (deploy/packages/test.txt)")
     folder, fabric = temp_folder(), Fabric()
-    rules = []
-    for path in (DEPLOY / "rules").glob("*.yml"):
-        rules.append(folder / path.name)
-        rules[-1].write_text(fast(path.read_text()))
-    with Server() as webhook, Server(fabric.page) as nodes:
-        config = (DEPLOY / "alertmanager.yml").read_text()
-        expect("http://127.0.0.1:9099/" in config, "the example has other receivers")
-        config = fast(config).replace("127.0.0.1:9099", f"127.0.0.1:{webhook.server_port}")
+    rules = rules_in(folder, TIMES)
+    with WebServer() as webhook, WebServer(fabric.page) as nodes:
         targets = [{"targets": [f"127.0.0.1:{nodes.server_port}"], "labels": {"instance": node, "cluster": "x", "__metrics_path__": f"/{node}"}} for node in NODES]
         scrape = [{"job_name": "any", "static_configs": targets}]
-        with Alertmanager(folder, config) as alertmanager, Prometheus(folder, scrape, rules, alertmanager.port) as prometheus:
+        with Alertmanager(folder, alertmanager_config(webhook.server_port, TIMES)) as alertmanager, Prometheus(folder, scrape, rules, alertmanager.port) as prometheus:
             run(fabric, prometheus, alertmanager, webhook.received)
 
 

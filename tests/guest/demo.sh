@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # In the guest, for deploy/quickstart.sh: fabric with loss, qpscoped, two jobs; then serves requests until told to end.
-# The host asks by making $GUEST_OUT/request ("take" or "end"); the answer to "take" is the folder $GUEST_OUT/taken and
-# then $GUEST_OUT/reply (the exit status of take.sh and what it said).
+# The host asks by making $GUEST_OUT/request ("take", "loss PERCENT" or "end"); the answer to "take" is the folder $GUEST_OUT/taken
+# and then $GUEST_OUT/reply (the exit status of take.sh and what it said).
 # usage: demo.sh DIR_WITH_QPSCOPED PORT [LOSS]
 set -euo pipefail
 
@@ -54,6 +54,7 @@ while true; do
         rm -f "$out/request"
         case $request in
             take) take ;;
+            "loss "*) "$here/fabric.sh" loss "${request#loss }" || true ;;
             end) break ;;
         esac
     fi

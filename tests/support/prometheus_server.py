@@ -64,15 +64,15 @@ class Alertmanager(Server):
 
 class Prometheus(Server):
     """`scrape_configs` is that part of its configuration, in JSON's terms; `rules`: paths of rule files; `alertmanager`: the port of one
-    on this host."""
+    on this host. Or `text`: the whole of a configuration."""
     PROGRAM = "prometheus"
 
-    def __init__(self, folder, scrape_configs, rules=(), alertmanager=None, patience=20):
+    def __init__(self, folder, scrape_configs=(), rules=(), alertmanager=None, patience=20, text=None):
         config = folder / "prometheus.yml"
         everything = {"global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": [str(rule) for rule in rules], "scrape_configs": scrape_configs}
         if alertmanager:
             everything["alerting"] = {"alertmanagers": [{"static_configs": [{"targets": [f"127.0.0.1:{alertmanager}"]}]}]}
-        config.write_text(json.dumps(everything))  # which is YAML, too
+        config.write_text(text or json.dumps(everything))  # which is YAML, too
         super().__init__(folder / "log", ["--config.file", config, "--storage.tsdb.path", folder / "data"], patience)
 
     def query(self, expression):
@@ -85,3 +85,7 @@ class Prometheus(Server):
         result = json.loads(body)["data"]["result"]
         number = lambda pair: (pair[0], float(pair[1]))  # noqa: E731
         return [(one["metric"], [number(pair) for pair in one["values"]] if "values" in one else float(one["value"][1])) for one in result]
+
+    def rules(self):
+        """All of them, as its API tells: name, query, health, lastError."""
+        return [rule for group in json.loads(self.get("/api/v1/rules")[1])["data"]["groups"] for rule in group["rules"]]
