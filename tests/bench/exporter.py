@@ -14,6 +14,11 @@ import time
 SKIPPED = 77  # ctest's
 
 
+def cpu_of(pid):
+    """User and system seconds of all its threads, to the nanosecond (MAKE_PROCESS_CPUCLOCK of the kernel)."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
 class Exporter:
     """A process that serves /metrics; a context manager. `ready`: the line on standard error that names its port."""
 
@@ -68,8 +73,7 @@ class Exporter:
         return took, (gzip.decompress(body) if answer.headers.get("Content-Encoding") == "gzip" else body).decode()
 
     def cpu(self):
-        """User and system seconds of all its threads, to the nanosecond (MAKE_PROCESS_CPUCLOCK of the kernel)."""
-        return time.clock_gettime((~self.process.pid << 3) | 2)
+        return cpu_of(self.process.pid)
 
     def memory(self):
         """(now, at most) resident, in MB (of 1024 x 1024 bytes)."""
@@ -99,6 +103,28 @@ def node_exporter(root):
         raise SystemExit(SKIPPED)
     return Exporter("node_exporter", [binary, "--collector.disable-defaults", "--collector.infiniband", f"--path.sysfs={root}/sys", "--web.listen-address=127.0.0.1:0"],
                     r'msg="Listening on" address=127\.0\.0\.1:(\d+)')
+
+
+class Floor:
+    """qpscope-bench-floor, the least that sampling costs; a context manager."""
+
+    def __init__(self, binary, root):
+        self.process = subprocess.Popen([binary, root], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.files = int(self.process.stdout.readline().split()[0])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def cpu(self):
+        return cpu_of(self.process.pid)
+
+    def scrape(self):
+        pass
 
 
 def series(page):

@@ -8,14 +8,16 @@ value that node_exporter has is on our page.
 
 The host: mlx5 devices of one port with 51 counters each, of which eleven move each second. Both are scraped over a connection that is kept,
 gzip accepted, as Prometheus does. qpscoped has its defaults: it samples each second, whether it is scraped or not, and writes its state file.
+The floor (qpscope-bench-floor, where it is built) reads each second what qpscoped reads, and does nothing with it.
 Exit code 1: a value is missing; 77: there is no node_exporter.
 """
 import argparse
+import contextlib
 import pathlib
 import statistics
 import time
 
-from exporter import node_exporter, qpscoped, series
+from exporter import Floor, node_exporter, qpscoped, series
 from sysfs_tree import Traffic, Tree, memory_folder
 
 PATIENCE = 20  # seconds, until the page has the last values
@@ -114,10 +116,13 @@ def main():
     with memory_folder() as folder:
         tree = Tree(folder)
         tree.add_devices(options.devices, 1)
-        with node_exporter(folder) as theirs, qpscoped(options.bin, folder) as ours:
+        floor_binary = options.bin.with_name("qpscope-bench-floor")
+        with contextlib.ExitStack() as all_of_them:
+            theirs, ours = [all_of_them.enter_context(one) for one in (node_exporter(folder), qpscoped(options.bin, folder))]
+            floor = [all_of_them.enter_context(Floor(floor_binary, folder))] if floor_binary.exists() else []
             with Traffic(tree):
                 time.sleep(SETTLE)
-                cpu = [measure([theirs, ours], options.scrape_interval, scrapes // windows) for _ in range(windows)]
+                cpu = [measure([theirs, ours, *floor], options.scrape_interval, scrapes // windows) for _ in range(windows)]
             memory = [one.memory() for one in (theirs, ours)]
             lines, looked = compare(ours, theirs)
             count = [len(series(one.scrape()[1])) for one in (theirs, ours)]
@@ -129,7 +134,10 @@ def main():
         middle = statistics.median(spent)
         print(f"| {name} | {middle * 1000:.2f} ({min(spent) * 1000:.2f}) | {middle * options.scrape_interval * 1000:.2f} | {middle * 100:.3f} | {memory[n][0]:.1f}, {memory[n][1]:.1f} "
               f"| {count[n]} |")
-    ratios = sorted(ours / theirs for theirs, ours in cpu)
+    for one in floor:
+        spent = [window[2] for window in cpu]
+        print(f"| floor, {one.files} files a second | {statistics.median(spent) * 1000:.2f} ({min(spent) * 1000:.2f}) | | {statistics.median(spent) * 100:.3f} | | |")
+    ratios = sorted(window[1] / window[0] for window in cpu)
     print(f"| ours over theirs | {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}) | | | {memory[1][0] / memory[0][0]:.2f} | |\n")
     print(f"{looked - len(lines)} of {looked} values of node_exporter are on our page")
     print("\n".join(lines))
