@@ -105,7 +105,7 @@ Status status_of(const StatusFacts& facts, const SelfView& self, const StatusNow
   }
   for (const auto& [device, state] : self.samplers) look_at_device(troubles, device, state, facts, now);
   look_at_bpf(troubles, self);
-  if (self.state_saved == false) troubles.add(Severity::warning, "", "totals cannot be saved in /run/qpscope/state: a restart will not go on from them");
+  if (now.live && self.state_saved == false) troubles.add(Severity::warning, "", "totals cannot be saved in /run/qpscope/state: a restart will not go on from them");
   if (self.tenant_overflows > 0) {
     troubles.add(Severity::warning, "", "there are more tenants and workloads than tenants.limit: " + std::to_string(self.tenant_overflows) + " owners became other/other");
   }
