@@ -2,7 +2,7 @@
 """Packets are lost in the guest, and somebody is paged: qpscoped in a guest of its own, a real Prometheus and Alertmanager on the host.
 
 The files of deploy/prometheus as they are, but thirty times as fast: each minute of theirs is two seconds, and scrapes are a second apart.
-The guest waits for no other (ctest's resource `guest`), or ten minutes for one that is not ctest's."""
+Within 45 seconds of loss it has to be told: after that the loss is part of the past which the rule compares with."""
 import os
 import re
 import socket
@@ -36,8 +36,8 @@ class Guest:
         (out / "request").unlink(missing_ok=True)
         folder = str(Path(BINARY).parent)
         with open(out / "boot.log", "wb") as log:
-            self.process = subprocess.Popen(
-                [HERE / "boot.sh", "6.12", "--out", out, "--forward", f"{self.port}:{self.port}", "--timeout", "300", "--", HERE / "demo.sh", folder, str(self.port), "0"],
+            self.process = subprocess.Popen(  # which ends with this process, however that ends
+                ["setpriv", "--pdeathsig", "TERM", HERE / "boot.sh", "6.12", "--out", out, "--forward", f"{self.port}:{self.port}", "--timeout", "300", "--", HERE / "demo.sh", folder, str(self.port), "0"],
                 env={**os.environ, "GUEST_KEEP": folder}, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def __enter__(self):
@@ -104,7 +104,8 @@ def run(guest, prometheus, received):
     told = pages()[0]
     expect(told["status"] == "firing" and told["labels"].items() >= {"alertname": PAGE, "severity": "page", "device": "rxe0", "port": "1", "instance": "127.0.0.1", "cluster": "example"}.items(),
            "another page", told)
-    expect("/train-a" in told["annotations"]["workloads"], "whose it is is not said", told)
+    # Either job: the text is of one moment, in which the other may be between two rounds and have no queue pair.
+    expect("/train-" in told["annotations"]["workloads"], "whose it is is not said", told)
     expect(not re.search(r"error|no value|\{\{", str(told["annotations"])), "a template fails", told)
 
     guest.ask("loss 0")
