@@ -74,6 +74,7 @@ class HwCounters : public Collector {
     for (Level& level : levels_) add_canonical(out, level);
     utilization_.end_pass(out);
     add_unmapped(out);
+    out.lost = out.troubles > 0 && out.counted == 0;
     return {};
   }
 

@@ -239,7 +239,7 @@ void DeviceSampler::collect(Slot& slot, std::size_t index) {
   const std::lock_guard lock(mutex_);
   Output& output = state_.outputs[index];
   output.tried = true;
-  output.success = done.has_value();
+  output.success = done && !reading.lost;
   output.duration = seconds(ended, began);
   output.rest = slot.rest;
   output.trouble = done ? std::move(reading.trouble) : done.error().what;
@@ -247,8 +247,8 @@ void DeviceSampler::collect(Slot& slot, std::size_t index) {
   if (done) {
     output.samples = std::make_shared<const SampleList>(std::move(reading.samples));
     output.qp_counters = reading.qp_counters.empty() ? nullptr : std::make_shared<const std::vector<QpCounters>>(std::move(reading.qp_counters));
-    output.last_success = ended;
   }
+  if (output.success) output.last_success = ended;
   state_.errors = errors_.counts();
   for (std::size_t i = 0; i < slots_.size(); ++i) state_.outputs[i].interval = slots_[i].interval;
   if (image) state_.ledger.image = std::move(image);

@@ -22,7 +22,7 @@ constexpr MetricDef kDevices{"qpscope_devices_found", kGauge, "RDMA devices on t
 constexpr MetricDef kExpected{"qpscope_devices_expected", kGauge,
                               "RDMA devices that this host should have: devices.expected, else those found and the PCI functions that lack one though they are InfiniBand "
                               "controllers, like a function that has one, or ConnectX-4 or later without a driver (sysfs bus/pci/devices).", {}};
-constexpr MetricDef kSuccess{"qpscope_collector_success", kGauge, "Whether the collector's last pass over the device succeeded.", kCollector};
+constexpr MetricDef kSuccess{"qpscope_collector_success", kGauge, "Whether the collector's last pass over the device succeeded; that of hw_counters does not where none can be read.", kCollector};
 constexpr MetricDef kDuration{"qpscope_collector_duration_seconds", kGauge, "How long that pass took.", kCollector};
 constexpr MetricDef kLast{"qpscope_collector_last_success_timestamp_seconds", kGauge, "Unix time of the last pass that succeeded; it stays when the samples go stale.",
                           kCollector};

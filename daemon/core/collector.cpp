@@ -26,7 +26,8 @@ void Reading::not_tried(const Error& error) {
 
 std::optional<CounterLedger::Counted> Reading::count(const CounterKeyView& key, std::uint64_t raw, CounterKind kind, bool settles) {
   const auto counted = ledger.count(key, raw, kind, now(), settles);
-  if (!counted) no_room(*this, key.source, key.name);
+  if (!counted) return no_room(*this, key.source, key.name), std::nullopt;
+  ++this->counted;
   return counted;
 }
 

@@ -53,6 +53,11 @@ struct Reading {
   // The first thing that went wrong in this pass and how many did, for the log; empty: nothing.
   std::string trouble;
   std::size_t troubles = 0;
+  // Counters that this pass has read.
+  std::size_t counted = 0;
+  // Set by a collector that could read none of its counters: the pass failed, whatever else it yields. Not for counters/, which some devices have
+  // and can never read (i40iw, qedr: no PMA).
+  bool lost = false;
   // What the log should say once in a device's life although nothing is wrong: why something that people look for is not there.
   std::vector<std::string> notes = {};
   // Seconds that this collector wants to be left alone for, where its clock is faster: what it asks for is slow, and others wait for it.

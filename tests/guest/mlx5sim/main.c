@@ -10,7 +10,7 @@
 
 static unsigned int devices = 1;
 module_param(devices, uint, 0444);
-MODULE_PARM_DESC(devices, "number of RDMA devices, 1 to 16 (default 1)");
+MODULE_PARM_DESC(devices, "number of RDMA devices, 1 to 40 (default 1)");
 
 static unsigned int ports = 1;
 module_param(ports, uint, 0444);

@@ -58,7 +58,7 @@ enum sim_kind {
 	SIM_NUM_KINDS,
 };
 
-#define SIM_MAX_CARDS 16
+#define SIM_MAX_CARDS 40
 #define SIM_MAX_PORTS 4
 #define SIM_MAX_REPS 8
 #define SIM_MAX_SETS 255 /* the set's number has 8 bits in mlx5's QP context */

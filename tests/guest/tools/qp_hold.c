@@ -5,6 +5,7 @@
  *
  *   qpscope-qp-hold DEVICE COUNT [PORT]      prints "held QPN QPN ..." when all are in RTS; SIGTERM: destroys them and exits 0
  *   qpscope-qp-hold DEVICE COUNT PORT churn  then destroys and makes one after the other, as fast as it can, until SIGTERM
+ *   qpscope-qp-hold DEVICE COUNT PORT init   takes them to INIT only
  *   qpscope-qp-hold DEVICE COUNT PORT timed  prints last what each queue pair's calls took, "took CREATE INIT RTR RTS DESTROY" in ns
  */
 #include <dirent.h>
@@ -126,11 +127,12 @@ struct times {
   uint64_t create, init, rtr, rts;
 };
 
-/* To RTS, with itself as peer; nothing is sent. */
-static void connect_to_itself(unsigned handle, unsigned qpn, int port, const uint8_t gid[16], struct times* times) {
+/* To RTS, with itself as peer; nothing is sent. Or to INIT only. */
+static void connect_to_itself(unsigned handle, unsigned qpn, int port, const uint8_t gid[16], int init_only, struct times* times) {
   struct ib_uverbs_modify_qp attr = {.qp_handle = handle, .port_num = (uint8_t)port};
   modify(&attr, kInit, kPkeyIndex | kPort | kAccessFlags);
   times->init = took;
+  if (init_only) return;
   attr.dest_qp_num = qpn;
   attr.path_mtu = 3; /* 1024 */
   attr.rq_psn = 100;
@@ -155,7 +157,7 @@ static void connect_to_itself(unsigned handle, unsigned qpn, int port, const uin
 
 struct bed {
   unsigned pd, cq;
-  int port;
+  int port, init_only;
   uint8_t gid[16];
 };
 
@@ -173,7 +175,7 @@ static void make(const struct bed* bed, unsigned* handle, unsigned* qpn, struct 
   times->create = took;
   *handle = answer.qp_handle;
   *qpn = answer.qpn;
-  connect_to_itself(answer.qp_handle, answer.qpn, bed->port, bed->gid, times);
+  connect_to_itself(answer.qp_handle, answer.qpn, bed->port, bed->gid, bed->init_only, times);
 }
 
 static void destroy(unsigned handle) {
@@ -191,12 +193,13 @@ static int asked_to_end(void) {
 
 int main(int argc, char** argv) {
   const int churn = argc > 4 && strcmp(argv[4], "churn") == 0, timed = argc > 4 && strcmp(argv[4], "timed") == 0;
-  if (argc < 3 || (argc > 4 && !churn && !timed)) {
-    fprintf(stderr, "usage: qpscope-qp-hold DEVICE COUNT [PORT [churn | timed]]\n");
+  const int init_only = argc > 4 && strcmp(argv[4], "init") == 0;
+  if (argc < 3 || (argc > 4 && !churn && !timed && !init_only)) {
+    fprintf(stderr, "usage: qpscope-qp-hold DEVICE COUNT [PORT [churn | init | timed]]\n");
     return 2;
   }
   const int count = atoi(argv[2]);
-  struct bed bed = {.port = argc > 3 ? atoi(argv[3]) : 1};
+  struct bed bed = {.port = argc > 3 ? atoi(argv[3]) : 1, .init_only = init_only};
   open_device(argv[1]);
   read_gid(argv[1], bed.port, bed.gid);
 

@@ -54,6 +54,34 @@ TEST_CASE("a value that cannot be read is left out and counted; the others stay"
   CHECK(sampler.state().errors.at({"port", "parse"}) == 2);
 }
 
+TEST_CASE("hw_counters of which none can be read are a pass that failed, unlike counters/ that are there and never can", "[daemon.sampler]") {
+  Site site;
+  add_device(site.tree);
+  const std::string folder = kDevice + "/ports/1/hw_counters/";
+  site.tree.file(folder + "lifespan", "10\n");
+  site.tree.file(folder + "duplicate_request", "7\n");
+  DeviceSampler sampler(site.host, {.name = "mlx5_0"}, {}, site.budgets, site.clock.fn());
+  const auto after_a_pass = [&] {
+    site.clock.pass(1);
+    sampler.pass();
+    return output(sampler.state(), "hw_counters");
+  };
+  site.tree.file(folder + "duplicate_request", "nonsense\n");
+  const auto some = after_a_pass();
+  CHECK(some.success);
+  site.tree.file(folder + "out_of_sequence", "nonsense\n");
+  const auto none = after_a_pass();
+  CHECK_FALSE(none.success);
+  CHECK(none.troubles == 2);
+  CHECK(none.last_success.value == some.last_success.value);
+  CHECK(value(sampler.state(), "hw_counters", "qpscope_hw_counters_lifespan_seconds") == 0.01);
+  site.tree.file(kDevice + "/ports/1/counters/port_xmit_data", "nonsense\n");
+  CHECK_FALSE(after_a_pass().success);
+  CHECK(output(sampler.state(), "port_traffic").success);
+  site.tree.file(folder + "out_of_sequence", "8\n");
+  CHECK(after_a_pass().success);
+}
+
 TEST_CASE("a device that is not there harms nobody", "[daemon.sampler]") {
   Site site;
   DeviceSampler sampler(site.host, {.name = "mlx5_9"}, {}, site.budgets, site.clock.fn());
