@@ -67,6 +67,15 @@ hang_reads() {
         "$LASTS") sim hang "$device" no ;;
     esac
 }
+answer_slowly() {
+    case $since in
+        0)
+            sim set "$device" fault_kinds query_port
+            sim set "$device" delay_ms 800
+            ;;
+        "$LASTS") sim set "$device" delay_ms 0 ;;
+    esac
+}
 remove_device() {
     case $since in
         0) sim remove "$device" ;;
