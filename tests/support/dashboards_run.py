@@ -122,7 +122,8 @@ def ask(prometheus):
 
 
 def allowed(path):
-    """{pattern: reason} of a list of what may be empty: "Dashboard / Panel A: reason" a line, with * and ? in the name."""
+    """{pattern: reason} of a list of what may be empty: "Dashboard / Panel A: reason" a line, with * and ? in the name. What is there now and then
+    has a reason that begins with "sometimes": it need not be empty."""
     lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
     return dict(line.split(": ", 1) for line in lines)
 
@@ -130,7 +131,7 @@ def allowed(path):
 def complaints(faults, empty, may_be_empty):
     yield from faults
     yield from (f"{where}: no data" for where in empty if not any(fnmatch.fnmatchcase(where, pattern) for pattern in may_be_empty))
-    yield from (f"{pattern} may be empty, and is not" for pattern in may_be_empty if not any(fnmatch.fnmatchcase(where, pattern) for where in empty))
+    yield from (f"{pattern} may be empty, and is not" for pattern, reason in may_be_empty.items() if not reason.startswith("sometimes") and not any(fnmatch.fnmatchcase(where, pattern) for where in empty))
 
 
 def judge(pages_folder, empty_list, work_folder, patience):

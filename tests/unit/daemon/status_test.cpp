@@ -25,7 +25,7 @@ std::string troubles(const SelfView& self, std::size_t left_out = 0) {
 }
 
 DeviceSampler::Output read(double ago) {
-  return {.collector = "hw_counters", .interval = 1, .samples = {}, .qp_counters = {}, .last_success = after(kNow, -ago), .tried = true, .success = true, .trouble = {}};
+  return {.collector = "hw_counters", .interval = 1, .samples = {}, .qp_counters = {}, .last_success = {kNow.value - static_cast<std::uint64_t>(ago * kSecond)}, .tried = true, .success = true, .trouble = {}};
 }
 
 SelfView with(DeviceSampler::Output output) {
