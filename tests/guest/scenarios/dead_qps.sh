@@ -65,6 +65,14 @@ for qpn in "${a[150]}" "${b[10]}" "${b[190]}"; do
 done
 grep -q "queue pair ${a[150]} of unknown/train-a, pid" "$OUT/daemon.log" || die "the owner of ${a[150]} is not named"
 [[ $(grep -c 'is in ERR' "$OUT/daemon.log") -eq 3 ]] || die 'more lines than deaths'
+# The same for people: "TIME TIME SEVERITY KIND DEVICE PORT QPN TENANT WORKLOAD ...".
+"$QPSCOPE_BIN/qpscope" events --kind queue_pair_error >"$STATE/events" || die "qpscope events: $?"
+got=$(awk '$4 == "queue_pair_error" { print $3, $5, $6, $7, $9 }' "$STATE/events" | sort)
+wanted=$(printf '%s\n' "error mlx5_0 1 ${a[150]} train-a" "error mlx5_0 1 ${b[10]} train-b" "error mlx5_0 1 ${b[190]} train-b" | sort)
+[[ $got == "$wanted" ]] || die "not these events: $(<"$STATE/events")"
+status=0
+"$QPSCOPE_BIN/qpscope" status --check >"$STATE/status" || status=$?
+[[ $status -eq 5 && $(<"$STATE/status") == *"3 of 40"?" queue pairs in ERR"* ]] || die "qpscope status --check ended with $status: $(<"$STATE/status")"
 # For the dashboards: traffic that is worth the name, and more loss than first_light's train-a has.
 sim count mlx5_0/1 port_xmit_data 1000000000
 sim count mlx5_0/1 packet_seq_err 1000000
