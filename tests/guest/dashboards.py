@@ -34,7 +34,7 @@ def main():
         sys.exit(__doc__)
     if not Prometheus.installed():
         skip("no prometheus (deploy/packages/test.txt)")
-    kept = sorted(Path(sys.argv[1]).glob("*/pages"))
+    kept = sorted({page.parent for page in Path(sys.argv[1]).glob("*/pages/metrics.*")})
     if not kept:
         skip(f"no scenario kept a page in {sys.argv[1]}")
     with tempfile.TemporaryDirectory() as folder:
