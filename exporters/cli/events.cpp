@@ -100,10 +100,9 @@ Outcome<Exit> events(Session& session, const EventOptions& options) {
     if (!answer) return std::unexpected(answer.error());
     away = false;
     after = text_or(answer->at("data"), "next", "");
-    if (const double now = dropped_of(answer->at("data")); now > dropped) {
-      std::fprintf(stderr, "qpscope: %s events, too many at once, were not kept\n", amount(now - dropped).c_str());
-    }
-    dropped = dropped_of(answer->at("data"));
+    // Fewer than before: it was restarted, and counts from 0.
+    const double before = std::exchange(dropped, dropped_of(answer->at("data")));
+    if (dropped > before) std::fprintf(stderr, "qpscope: %s events, too many at once, were not kept\n", amount(dropped - before).c_str());
     EventOptions later = options;
     later.since = 0;
     if (!print_more(session, options, wanted_events(answer->at("data")["events"], later, 0), false)) return kRefused;
