@@ -215,7 +215,7 @@ def test_lists():
     expect(re.search(r"^mlx5_0 +1 +ens1f0np0 +ACTIVE +400 Gbit/s +406 +187 Gbit/s +8.8 Gbit/s +12.5/s +15.3 % +40.2/s +0/s +12 +18.4E +- +- +3 +- ", out, re.M), "not the port", out)
     expect(json.loads(words_of("ports", host, "--json"))["data"]["ports"] == host.ports, "not the answer")
     out = words_of("tenants", host)
-    expect(re.search(r"^research +job 4711 +slurm +12 +1 +93\d GiB +954 MiB +1\d\d +- +- +mlx5_0 +counter_set$", out, re.M), "not the tenant", out)
+    expect(re.search(r"^research +job 4711 +slurm +12 +1 +93\d GiB +954 MiB +1\d\d +- +- +mlx5_0 +set$", out, re.M), "not the tenant", out)
     expect(re.search(r"^läb +train +rule +3 +0 +- +- +- +- +- +mlx5_0,mlx5_1 +-$", out, re.M), "absent is not zero", out)
     out = words_of("probes", host)
     expect(out.startswith("BPF is on\n") and "events lost: ring_full 0" in out, "BPF", out)

@@ -107,7 +107,7 @@ class Host:
         self.rounds += 1
         counted = {"rx_bytes": str(10**12 + self.rounds * 10**9), "tx_bytes": str(10**9), "retransmits": str(100 + 7 * self.rounds)}
         one = {"tenant": "research", "workload": "job 4711", "kind": "slurm", "queue_pairs": 12, "by_state": {"RTS": 11, "ERR": 1}, "devices": ["mlx5_0"],
-               "ports": [{"device": "mlx5_0", "port": 1, "method": "counter_set", "totals": counted}]}
+               "ports": [{"device": "mlx5_0", "port": 1, "method": "set", "totals": counted}]}
         other = {"tenant": "läb", "workload": "train", "kind": "rule", "queue_pairs": 3, "by_state": {"RTS": 3}, "devices": ["mlx5_0", "mlx5_1"], "ports": []}
         return [one, other] if self.queue_pairs else []
 

@@ -150,7 +150,7 @@ def busy_night():
         qp = qps[n * 40]
         events.append(event(15 - n, "queue_pair_error", "error", f"queue pair {qp['qpn']} to {qp['remote_gid']} moved to ERR, and not by its owner: transport retry counter exceeded is likely",
                             80 + n, device="mlx5_1", port=1, qpn=qp["qpn"], tenant="research", workload="job 4711", pid=qp["pid"], comm="train.py"))
-    ports_of = [{"device": "mlx5_1", "port": 1, "method": "counter_set", "totals": {"rx_bytes": "8160437862400", "tx_bytes": "7912233445566", "retransmits": "1201", "rx_cnp_packets": "88001"}}]
+    ports_of = [{"device": "mlx5_1", "port": 1, "method": "set", "totals": {"rx_bytes": "8160437862400", "tx_bytes": "7912233445566", "retransmits": "1201", "rx_cnp_packets": "88001"}}]
     tenants = [tenant("research", "job 4711", 116, 12, ports=ports_of), *(tenant("research", f"job {n}", 116) for n in range(4700, 4704)), tenant("storage", "nvmf-target", 232, kind="systemd")]
     trouble = {"severity": "warning", "device": "mlx5_3", "what": "hw_counters: cannot read rx_icrc_encapsulated: Input/output error"}
     return answers(ports, qps, tenants, events, troubles=[trouble])
