@@ -88,18 +88,20 @@ def test_loss():
 def run(guest, prometheus, received):
     pages = lambda: [alert for path, told in received if path == "/page" for alert in told["alerts"]]  # noqa: E731
     rate = lambda: prometheus.query(f"port:qpscope_port_retransmits:rate5m{{{PORT}}}")  # noqa: E731
+    history = lambda: prometheus.query(f"port:qpscope_port_retransmits:rate5m{{{PORT}}}[3m]")  # noqa: E731
 
     # Half a minute that the rule compares with: what was before the last 15 minutes of its own.
     past = f"count_over_time(port:qpscope_port_retransmits:rate5m{{{PORT}}}[12m] offset 30s) >= 30"
     wait_for(lambda: prometheus.query(past), lambda: f"no past of rxe0: {prometheus.query('up')}", 120)
     expect(not pages(), "a page while nothing is lost", pages())
+    expect(all(most < 1 for _, most in prometheus.query(f"max_over_time(port:qpscope_port_retransmits:rate5m{{{PORT}}}[1m])")), "the guest loses packets by itself", rate())
     labels = {name for one, _ in prometheus.query('{__name__=~".+"}') for name in one}
     expect({"instance", "job", "device", "port", "tenant", "workload", "qpn"} <= labels, "not the labels of both pages", labels)
     expect(not [name for name in labels if name.startswith("exported_")], "a label of ours is Prometheus's, too", labels)
 
     guest.ask(f"loss {LOSS}")
     progress(f"a past without loss; now {LOSS} %")
-    wait_for(pages, lambda: f"nobody is paged: {rate()} a second, {prometheus.query('ALERTS')}", 90)
+    wait_for(pages, lambda: f"nobody is paged: {history()}, {prometheus.query('ALERTS')}", 90)
     progress(f"paged, at {rate()[0][1]:.0f} NAKs a second")
     told = pages()[0]
     expect(told["status"] == "firing" and told["labels"].items() >= {"alertname": PAGE, "severity": "page", "device": "rxe0", "port": "1", "instance": "127.0.0.1", "cluster": "example"}.items(),
