@@ -92,6 +92,17 @@ struct BpfConfig {
   bool operator==(const BpfConfig&) const = default;
 };
 
+// The flight recorder and what it keeps in /var/lib/qpscope/incidents.
+struct RecorderConfig {
+  bool enabled = true;
+  std::uint64_t incidents = 50;          // files at most
+  std::uint64_t incidents_mib = 64;      // all of them together
+  std::uint64_t queue_pair_deaths = 2;   // on a port within 10 s; 0: never
+  double stall = 30;                     // a workload without the traffic that it had; 0: never
+  double firmware_stall = 10;            // a device that does not answer; 0: never
+  bool operator==(const RecorderConfig&) const = default;
+};
+
 struct LogConfig {
   std::string level = "info";  // debug, info, warning, error
   bool operator==(const LogConfig&) const = default;
@@ -107,6 +118,7 @@ struct Config {
   ExportersConfig exporters;
   ApiConfig api;
   BpfConfig bpf;
+  RecorderConfig recorder;
   LogConfig log;
   bool operator==(const Config&) const = default;
 };

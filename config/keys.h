@@ -64,6 +64,14 @@ void visit_keys(V& v, Config& c) {
     v.number("ring_kib", c.bpf.ring_kib, 64, 1U << 20);
     v.number("qp_table_limit", c.bpf.qp_table_limit, 16, 1U << 20);
   });
+  v.section("recorder", [&] {
+    v.flag("enabled", c.recorder.enabled);
+    v.number("incidents", c.recorder.incidents, 1, 10000);
+    v.number("incidents_mib", c.recorder.incidents_mib, 1, 65536);
+    v.number("queue_pair_deaths", c.recorder.queue_pair_deaths, 0, 100000);
+    v.duration("stall", c.recorder.stall, 0, kDay);
+    v.duration("firmware_stall", c.recorder.firmware_stall, 0, kDay);
+  });
   v.section("log", [&] { v.choice("level", c.log.level, {"debug", "info", "warning", "error"}); });
 }
 

@@ -32,6 +32,20 @@ std::string count_of(std::size_t n, const char* noun) { return std::to_string(n)
 // Before those that will be given: none of an earlier run is as great, unless there were more than one a microsecond.
 std::uint64_t first_event_id() { return static_cast<std::uint64_t>((static_cast<double>(boot_now().value) / 1e9 + wall_minus_boot()) * 1e6); }
 
+// Devices of which something is being read for long, and for how long.
+IncidentTriggers::Silent silent_devices(const Devices::States& samplers, BootTime now) {
+  IncidentTriggers::Silent out;
+  for (const auto& [device, state] : samplers) {
+    double longest = 0;
+    for (const DeviceSampler::Output& one : state.outputs) {
+      // One that failed did answer.
+      if (one.clock == Clock::fast && one.success) longest = std::max(longest, seconds(now, one.last_success) - one.interval);
+    }
+    if (longest > 1) out.emplace_back(device, longest);
+  }
+  return out;
+}
+
 std::function<std::unique_ptr<Ethtool>()> ethtool_of(const Sysroot& root) {
   if (root.live()) return kernel_ethtool;
   return [&root] { return text_ethtool(root); };
@@ -54,10 +68,12 @@ App::App(Config config, Sysroot root)
       watch_(root_.live()),
       devices_(host_, config_, budgets_, *history_),
       tracker_(host_, config_, budgets_, *history_),
+      incidents_(config_.recorder, root_, *history_, {.endings = [this](std::uint64_t after) { return tracker_.endings(after); }, .wall_minus_boot = wall_minus_boot}),
       pages_(store_, {.qp_limit = config_.exporters.prometheus.qp_limit,
                       .series_limit = config_.exporters.prometheus.series_limit,
                       .ready = [this] { return ready_.load(); },
-                      .api = {.wall_minus_boot = wall_minus_boot, .now = boot_now, .actions = {.focus = [this](const FocusRequest& wanted) { return focus(wanted); }}}}) {
+                      .api = {.wall_minus_boot = wall_minus_boot, .now = boot_now, .actions = {.focus = [this](const FocusRequest& wanted) { return focus(wanted); },
+                                                                                                              .record = [this](const std::string& reason) { return incidents_.request(reason); }}}}) {
   facts_ = status_facts(root_, boot_now());
   if (!root_.live()) return;
   host_.queue_pairs = &tracker_;
@@ -79,6 +95,7 @@ Result<> App::run() {
     carried_ = CarriedTotals(kept.own);
     open_api_socket();
   }
+  incidents_.start(http_->listen_descriptors());
   tracker_.start(http_->listen_descriptors());
 
   tell_started(goes_on);
@@ -144,6 +161,8 @@ void App::publish() {
   snapshot->at = boot_now();
   Devices::States samplers = devices_.states();
   devices_.fill(*snapshot, samplers);
+  const IncidentTriggers::Silent silent = silent_devices(samplers, snapshot->at);
+  incidents_.gather();
   error_watch_.look(snapshot->samples, snapshot->at, tracker_.suspicions());
   SampleList own = tracker_.fill(*snapshot);
   SelfView self{.devices_found = devices_.size(), .devices_expected = devices_.expected(), .samplers = std::move(samplers),
@@ -159,6 +178,7 @@ void App::publish() {
   port_history_->take(snapshot->samples, snapshot->at);
   history_watch_.look(*snapshot, self.probes);
   std::ranges::move(history_->samples(), std::back_inserter(own));
+  std::ranges::move(incidents_.samples(), std::back_inserter(own));
   carry(own);
   // Before anybody sees the totals: what was shown once is never taken back.
   if (state_) self.state_saved = save();
@@ -168,6 +188,7 @@ void App::publish() {
                                                                              .stale_after = config_.sampling.stale_after, .left_out = port_history_->left_out()}));
   snapshot->port_history = port_history_;
   snapshot->events = history_;
+  incidents_.look(snapshot, silent);
   store_.publish(std::move(snapshot));
 }
 
@@ -207,6 +228,10 @@ void App::stop() {
   }
   // What was given back, and the last word of every set.
   if (state_) save();
+  if (!incidents_.stop(kStopSeconds)) {
+    stuck = true;
+    log::warning("the writer of incidents is stuck in the kernel and is left behind");
+  }
   for (const std::string& thread : tracker_.stop(std::max(0.1, kStopSeconds - seconds(boot_now(), began)))) {
     stuck = true;
     log::warning(thread + " is stuck in the kernel and is left behind");

@@ -20,6 +20,7 @@
 #include "exporters/http.h"
 #include "exporters/pages.h"
 #include "history_watch.h"
+#include "incidents.h"
 #include "qp_tracker.h"
 #include "state_file.h"
 #include "status.h"
@@ -62,6 +63,7 @@ class App {
   DeviceWatch watch_;
   Devices devices_;
   QpTracker tracker_;
+  Incidents incidents_;
   ErrorWatch error_watch_{[this](const std::string& tenant, const std::string& workload) { return tracker_.tenant(tenant, workload); }};
   CarriedTotals carried_;
   SnapshotStore store_;

@@ -204,17 +204,35 @@ void QpTracker::on_event(Event&& event) {
   std::unique_lock lock(table_mutex_);
   told_ = true;
   if (modified) {
+    if (modified->to == QpState::err) note_end(QpEnding::How::moved_to_error, modified->qp, modified->at);
     table_.apply(*modified);
     const bool news = modified->to == QpState::init && table_.has_countable(modified->qp.device);
     lock.unlock();
     if (news) tell_news(modified->qp.device);
   } else if (const auto* destroyed = std::get_if<QpDestroyed>(&event)) {
+    note_end(QpEnding::How::destroyed, destroyed->qp, destroyed->at);
     table_.apply(*destroyed);
   } else if (const auto* failed = std::get_if<QpCallFailed>(&event)) {
     table_.apply(*failed);
     lock.unlock();
     tell_failed(*failed);
   }
+}
+
+// Before the table hears of it. With table_mutex_ held.
+void QpTracker::note_end(QpEnding::How how, const QpIdentity& qp, BootTime at) {
+  const QpRecord* record = qp.serial.value ? table_.find({qp.device, qp.serial}) : nullptr;
+  if (!record) record = table_.holder(qp.device, qp.type, qp.qpn, qp.port);
+  // Another serial than the holder's is of another queue pair, but for one that netlink alone has told of.
+  if (record && (record->key.serial == qp.serial || is_seeded(record->key.serial))) endings_.add(how, *record, at);
+}
+
+QpEndings::Selection QpTracker::endings(std::uint64_t after) {
+  QpEndings::Selection out = endings_.since(after);
+  const std::lock_guard lock(table_mutex_);
+  const bool verified = self_check_.owners_verified();
+  for (QpEnding& one : out.endings) withhold_owner(one.qp, verified);
+  return out;
 }
 
 void QpTracker::tell_failed(const QpCallFailed& failed) {
@@ -395,6 +413,7 @@ void QpTracker::found_dead(const std::string& device, QpRecord before, BootTime 
     const std::lock_guard lock(table_mutex_);
     withhold_owner(before, self_check_.owners_verified());
   }
+  endings_.add(QpEnding::How::found_in_error, before, asked);
   Tenant tenant = tenants_.tenants()->at(before.tenant);
   const DeadQp dead{.device = device, .before = std::move(before), .tenant = std::move(tenant), .asked = asked, .calls_seen = events_on(), .suspected = suspected};
   dead_qps_.tell(dead);

@@ -18,6 +18,7 @@
 #include "config/config.h"
 #include "core/cgroup_map.h"
 #include "core/event_history.h"
+#include "core/qp_endings.h"
 #include "core/qp_directory.h"
 #include "core/qp_table.h"
 #include "core/snapshot.h"
@@ -56,6 +57,8 @@ class QpTracker : public QpDirectory {
   void on_event(Event&& event);
   // Fills queue_pairs, tenants and devices of the snapshot. Their samples; the counters among them count from the daemon's start.
   SampleList fill(Snapshot& snapshot);
+  // The queue pairs that ended; before fill(), whose snapshot then knows their tenants.
+  QpEndings::Selection endings(std::uint64_t after);
   // Where to say whose completion errors grow; thread-safe.
   Suspicions& suspicions() { return suspicions_; }
   const EventLoop* events() const { return events_.get(); }
@@ -84,6 +87,7 @@ class QpTracker : public QpDirectory {
   std::optional<std::string> late_path(const Owner& owner);
   Owner look_up(const Owner& known, BootTime seen);
   void heed_self_check();
+  void note_end(QpEnding::How how, const QpIdentity& qp, BootTime at);
   void tell_failed(const QpCallFailed& failed);
   void found_dead(const std::string& device, QpRecord before, BootTime asked, std::optional<BootTime> suspected);
   std::optional<DeviceIndex> index_of(const std::string& device);
@@ -102,6 +106,7 @@ class QpTracker : public QpDirectory {
   TenantMap tenants_;
   Suspicions suspicions_;
   DeadQps dead_qps_;
+  QpEndings endings_;
 
   std::mutex shared_mutex_;  // guards what follows
   std::shared_ptr<const std::map<DeviceIndex, std::string>> device_names_;

@@ -17,6 +17,7 @@ constexpr std::array<HistoryKindRow, kHistoryKinds> kRows{{
     {device_removed, "device_removed", Severity::warning, 512, 512},
     {probes, "probes", Severity::info, 128, 30},
     {HistoryKind::daemon, "daemon", Severity::info, 32, 30},
+    {incident, "incident", Severity::error, 128, 30},  // what happened is kept in a file
 }};
 static_assert(std::ranges::all_of(kRows, [](const HistoryKindRow& row) { return &row == &kRows[static_cast<std::size_t>(row.kind)]; }), "in the order of the kinds");
 

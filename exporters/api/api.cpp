@@ -20,6 +20,7 @@ namespace qpscope {
 namespace {
 
 constexpr int kSchema = 1;
+constexpr std::size_t kMostReason = 200;
 
 const char* code_of(unsigned status) {
   switch (status) {
@@ -92,6 +93,20 @@ Result<FocusRequest> parse_focus(std::string_view body) {
   }
   for (const char* key : {"device", "qpn"}) {
     if (!parsed.contains(key)) return fail(ErrorCode::invalid, std::string(key) + " is missing");
+  }
+  return out;
+}
+
+// {"reason": "…"}, or nothing.
+Result<std::string> parse_reason(std::string_view body) {
+  const auto parsed = body.empty() ? nlohmann::json::object() : nlohmann::json::parse(body, nullptr, false);
+  if (!parsed.is_object()) return fail(ErrorCode::invalid, "the body is no JSON object; write {\"reason\": \"...\"}");
+  std::string out;
+  for (const auto& [key, value] : parsed.items()) {
+    if (key != "reason") return fail(ErrorCode::invalid, "unknown key \"" + safe_text(key) + "\"");
+    if (!value.is_string()) return fail(ErrorCode::invalid, "reason is no text");
+    out = value.get<std::string>();
+    if (out.size() > kMostReason) return fail(ErrorCode::invalid, "reason is longer than " + std::to_string(kMostReason) + " bytes");
   }
   return out;
 }
@@ -182,6 +197,17 @@ HttpResponse Api::focus(const HttpRequest& request) const {
   const auto done = options_.actions.focus(*wanted);
   if (!done) return refused(done.error());
   return json_response(envelope(*snapshot) + Json{{"message", safe_message(*done)}}.dump() + "}\n");
+}
+
+HttpResponse Api::record(const HttpRequest& request) const {
+  const auto reason = parse_reason(request.body);
+  if (!reason) return refused(reason.error());
+  if (!options_.actions.record) return api_error(501, "this daemon has no flight recorder");
+  const auto snapshot = source_.latest();
+  if (!snapshot) return api_error(503, "starting");
+  const auto id = options_.actions.record(*reason);
+  if (!id) return refused(id.error());
+  return json_response(envelope(*snapshot) + Json{{"incident", safe_text(*id)}}.dump() + "}\n");
 }
 
 }  // namespace qpscope

@@ -27,6 +27,8 @@ struct FocusRequest {
 struct ApiActions {
   // A message for people, or why not: the error's code makes the status.
   std::function<Result<std::string>(const FocusRequest&)> focus;
+  // Freezes the flight recorder: the id of the incident.
+  std::function<Result<std::string>(const std::string& reason)> record;
 };
 
 struct ApiOptions {
@@ -53,6 +55,8 @@ class Api {
   HttpResponse probes(const HttpRequest& request) const;
   // POST /api/v1/focus {device, qpn, seconds}: {message}.
   HttpResponse focus(const HttpRequest& request) const;
+  // POST /api/v1/record {reason}: {incident}.
+  HttpResponse record(const HttpRequest& request) const;
 
  private:
   std::string envelope(const Snapshot& snapshot) const;
