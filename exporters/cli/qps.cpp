@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "qps.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-
 #include <algorithm>
-#include <array>
 
 #include "units.h"
 
 namespace qpscope::cli {
 namespace {
 
-// As short as a GID can be written: ::ffff:192.0.2.7.
 Cell gid(const Json& qp) {
   Cell cell = text_cell(qp, "remote_gid");
-  in6_addr address{};
-  std::array<char, INET6_ADDRSTRLEN> out{};
-  if (inet_pton(AF_INET6, cell.text.c_str(), &address) == 1 && inet_ntop(AF_INET6, &address, out.data(), out.size())) cell.text = out.data();
+  cell.text = short_gid(cell.text);
   return cell;
 }
 

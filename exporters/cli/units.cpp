@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "units.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -38,6 +41,15 @@ std::string scaled(double value, double step, std::span<const char* const> units
 
 constexpr std::array kThousands{"", "k", "M", "G", "T", "P", "E"};
 
+std::string local_time(double unix_seconds, const char* format) {
+  if (std::abs(unix_seconds) > 1e11) return "-";  // no time of ours, and none that fits
+  const auto seconds = static_cast<std::time_t>(std::floor(unix_seconds));
+  std::tm local{};
+  std::array<char, 32> text{};
+  if (!localtime_r(&seconds, &local) || std::strftime(text.data(), text.size(), format, &local) == 0) return "-";
+  return text.data();
+}
+
 }  // namespace
 
 std::string bit_rate(double bytes_per_second) {
@@ -71,13 +83,17 @@ std::string duration(double seconds) {
   return print("%.0fd%02.0fh", std::floor(whole / 86400), part(3600, 24));
 }
 
-std::string clock_time(double unix_seconds) {
-  if (std::abs(unix_seconds) > 1e11) return "-";  // no time of ours, and none that fits
-  const auto seconds = static_cast<std::time_t>(std::floor(unix_seconds));
-  std::tm local{};
-  std::array<char, 32> text{};
-  if (!localtime_r(&seconds, &local) || std::strftime(text.data(), text.size(), "%m-%d %H:%M:%S", &local) == 0) return "-";
-  return text.data();
+std::string clock_time(double unix_seconds) { return local_time(unix_seconds, "%m-%d %H:%M:%S"); }
+
+std::string exact_time(double unix_seconds) {
+  const double whole = std::floor(unix_seconds);
+  return local_time(unix_seconds, "%H:%M:%S") + print(".%03.0f", std::floor((unix_seconds - whole) * 1000));
+}
+
+std::string short_gid(const std::string& gid) {
+  in6_addr address{};
+  std::array<char, INET6_ADDRSTRLEN> out{};
+  return inet_pton(AF_INET6, gid.c_str(), &address) == 1 && inet_ntop(AF_INET6, &address, out.data(), out.size()) ? out.data() : gid;
 }
 
 }  // namespace qpscope::cli

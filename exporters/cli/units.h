@@ -13,5 +13,7 @@ std::string per_second(double rate);            // 0/s, 0.02/s, 1.23k/s
 std::string percent(double ratio);              // 0 %, 12.3 %
 std::string duration(double seconds);           // 12s, 3m12s, 5h03m, 4d02h
 std::string clock_time(double unix_seconds);    // 11-30 22:48:16, of this host's time zone
+std::string exact_time(double unix_seconds);    // 22:48:16.123, the same
+std::string short_gid(const std::string& gid);  // as short as it can be written: ::ffff:192.0.2.7; what is no GID stays
 
 }  // namespace qpscope::cli

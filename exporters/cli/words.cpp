@@ -8,6 +8,8 @@
 #include "complete.h"
 #include "events.h"
 #include "focus.h"
+#include "incident_files.h"
+#include "incidents.h"
 #include "ports.h"
 #include "probes.h"
 #include "qps.h"
@@ -44,6 +46,8 @@ class Words {
     add_top();
     add_probes();
     add_focus();
+    add_record();
+    add_incidents();
   }
 
   CLI::App app{"What qpscoped knows of the RDMA devices of this host: ports, queue pairs, tenants.", "qpscope"};
@@ -82,6 +86,8 @@ class Words {
   void add_top();
   void add_probes();
   void add_focus();
+  void add_record();
+  void add_incidents();
 };
 
 void Words::add_status() {
@@ -183,6 +189,26 @@ void Words::add_focus() {
       ->check(CLI::Range(1U, 3600U).description(""))
       ->type_name("TIME");
   add_json(word, *options, "The daemon's answer instead of its message");
+}
+
+void Words::add_record() {
+  const auto options = std::make_shared<RecordOptions>();
+  CLI::App& word = add("record", "Keep the last 15 minutes of this host as an incident", options, record);
+  word.add_option("--reason", options->reason, "Why, for whoever reads it")->type_name("TEXT");
+  add_json(word, *options, "The daemon's answer instead of a message");
+}
+
+void Words::add_incidents() {
+  const auto options = std::make_shared<IncidentsOptions>();
+  options->folder = kIncidentFolder;
+  CLI::App& word = add("incidents", "What the flight recorder kept: list, or show one", options, incidents);
+  const std::vector<std::string> actions{"list", "show"};
+  values[word.add_option("ACTION", options->action, "list (the default) or show")->type_name("")->check(CLI::IsMember(actions).description(""))] = {actions};
+  word.add_option("INCIDENT", options->incident, "With show: its name, the beginning of one, or a file; the newest if none is given")->type_name("");
+  word.add_option("--folder", options->folder, "Where the files are")->type_name("PATH")->capture_default_str();
+  word.add_flag("--html", options->html, "With show: a page with charts, which needs nothing else");
+  add_json(word, *options, "The heads, or with show the whole incident, as JSON");
+  word.footer("\n  qpscope incidents show --html >incident.html\n");
 }
 
 }  // namespace

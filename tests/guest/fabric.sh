@@ -37,6 +37,11 @@ up() {
     ip route add 192.168.77.1/32 dev v1 table 101
     ip rule add pref 10 iif lo from 192.168.77.1 to 192.168.78.2 lookup 100
     ip rule add pref 11 iif lo from 192.168.78.2 to 192.168.77.1 lookup 101
+    # rdma_cm resolves a peer before it has an address of its own, and a listener looks up the way back by its netdev (core/cma.c validate_ipv4_net_dev).
+    ip route add 192.168.78.2/32 dev v0 src 192.168.77.1 table 102
+    ip rule add pref 12 iif lo to 192.168.78.2 lookup 102
+    ip rule add pref 13 oif v0 from 192.168.77.1 to 192.168.78.2 lookup 100
+    ip rule add pref 14 oif v1 from 192.168.78.2 to 192.168.77.1 lookup 101
     ip rule add pref 20 lookup local
     ip rule del pref 0
     # One processor receives for each end: rxe sends from whichever its work runs on, and with two of them packets overtake each other, for which
@@ -62,7 +67,7 @@ down() {
     rdma link delete rxe1 || true
     ip rule add pref 0 lookup local
     local pref
-    for pref in 10 11 20; do ip rule del pref "$pref"; done
+    for pref in 10 11 12 13 14 20; do ip rule del pref "$pref"; done
     ip link del v0
 }
 
