@@ -22,6 +22,12 @@ static __always_inline __u32 counter_port(const struct rdma_counter *counter)
 	return GET_BITS(false, counter, port);
 }
 
+/* u8 in 5.10, u32 later (verbs.h struct ib_event). */
+static __always_inline __u32 event_port(const struct ib_event *event)
+{
+	return GET_BITS(false, event, element.port_num);
+}
+
 /* Bit N set: counter N is optional and off. NULL before optional counters came (absent in 5.10, there in 6.1). */
 static __always_inline const void *disabled_counters(const struct rdma_hw_stats *stats)
 {

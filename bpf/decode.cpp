@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bpf/decode.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <array>
 #include <cstring>
 #include <string>
 
@@ -187,6 +191,46 @@ std::optional<Event> devx_object(std::span<const std::byte> record) {
   return out;
 }
 
+// "192.0.2.7:4791", "[2001:db8::7]:4791"; empty for what is none.
+std::string address(const __u8 (&raw)[EV_ADDRESS_LEN]) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  sa_family_t family = 0;
+  std::memcpy(&family, raw, sizeof(family));
+  if (family == AF_INET) {
+    sockaddr_in in{};
+    std::memcpy(&in, raw, sizeof(in));
+    inet_ntop(AF_INET, &in.sin_addr, text.data(), text.size());
+    return std::string(text.data()) + ":" + std::to_string(ntohs(in.sin_port));
+  }
+  if (family != AF_INET6) return {};
+  sockaddr_in6 in{};
+  static_assert(sizeof(in) == EV_ADDRESS_LEN);
+  std::memcpy(&in, raw, sizeof(in));
+  inet_ntop(AF_INET6, &in.sin6_addr, text.data(), text.size());
+  return "[" + std::string(text.data()) + "]:" + std::to_string(ntohs(in.sin6_port));
+}
+
+std::optional<Event> async_event(std::span<const std::byte> record) {
+  const auto ev = wire<ev_async>(record);
+  if (!ev || ev->event >= EV_ASYNC_EVENTS) return std::nullopt;
+  AsyncEvent out{.at = {ev->head.time}, .event = ev->event, .device = {ev->dev_index}, .port = {ev->port}, .qp = std::nullopt, .number = std::nullopt, .owner = owner(ev->owner)};
+  if (ev->has & EV_ASYNC_QP) {
+    if (!possible(ev->qp)) return std::nullopt;
+    out.qp = identity(ev->qp);
+  }
+  if (ev->has & EV_ASYNC_NUMBER) out.number = ev->number;
+  return out;
+}
+
+std::optional<Event> cm_event(std::span<const std::byte> record) {
+  const auto ev = wire<ev_cm>(record);
+  if (!ev || ev->event >= EV_ASYNC_EVENTS) return std::nullopt;
+  CmEvent out{.at = {ev->head.time}, .event = ev->event, .status = ev->status, .device = std::nullopt, .qpn = {ev->qpn}, .source = address(ev->source),
+              .destination = address(ev->destination), .owner = owner(ev->owner)};
+  if (ev->dev_index != EV_NO_DEVICE) out.device = DeviceIndex{ev->dev_index};
+  return out;
+}
+
 }  // namespace
 
 std::optional<Event> decode(std::span<const std::byte> record) {
@@ -209,6 +253,10 @@ std::optional<Event> decode(std::span<const std::byte> record) {
       return counter_released(record);
     case EV_DEVX:
       return devx_object(record);
+    case EV_ASYNC:
+      return async_event(record);
+    case EV_CM:
+      return cm_event(record);
     default:
       return std::nullopt;
   }

@@ -14,6 +14,8 @@
 #define EV_CGROUP 5
 #define EV_COUNTER_RELEASED 6
 #define EV_DEVX 7
+#define EV_ASYNC 8
+#define EV_CM 9
 
 struct ev_head {
 	__u64 time; /* CLOCK_BOOTTIME, nanoseconds */
@@ -151,6 +153,53 @@ struct ev_devx {
 	struct ev_owner owner; /* created only: the calling thread */
 };
 
+/* ev_async.event: enum ib_event_type; ev_cm.event: enum rdma_cm_event_type. Both are below this. */
+#define EV_ASYNC_EVENTS 32
+#define EV_ASYNC_DEVICE_FATAL 8
+/* Of each kind of event this many a second are told one by one; all are counted. */
+#define EV_CALM_PER_SECOND 200
+#define EV_NO_DEVICE 0xffffffffU
+
+/* ev_async.has */
+#define EV_ASYNC_QP (1U << 0)	  /* qp */
+#define EV_ASYNC_NUMBER (1U << 1) /* number: the restrack id of a CQ or SRQ, as netlink names it */
+
+struct ev_async {
+	struct ev_head head;
+	__u32 event;
+	__u32 has;
+	__u32 dev_index;
+	__u32 port; /* 0: not of a port */
+	__u32 number;
+	__u32 pad;
+	struct ev_qp qp;
+	struct ev_owner owner; /* of the QP, CQ or SRQ */
+};
+
+#define EV_ADDRESS_LEN 28 /* struct sockaddr_in, or sockaddr_in6 */
+
+struct ev_cm {
+	struct ev_head head;
+	__u32 event;
+	__s32 status;	 /* REJECTED: the reason as the CM has it; else an errno, negative, or 0 */
+	__u32 dev_index; /* EV_NO_DEVICE: not bound to one */
+	__u32 qpn;	 /* 0: none */
+	__u8 source[EV_ADDRESS_LEN];
+	__u8 destination[EV_ADDRESS_LEN];
+	struct ev_owner owner;
+};
+
+/* Of the map event_counts: how often something happened since the programs were loaded. */
+#define EV_MOST_COUNTS 1024
+
+struct ev_count_key {
+	__u32 dev_index;
+	__u32 port;
+	__u16 kind; /* EV_ASYNC, EV_CM */
+	__u16 event;
+	__s32 status; /* EV_CM only */
+};
+
 #ifdef __cplusplus
 #define EV_ASSERT_SIZE(type, size) static_assert(sizeof(struct type) == (size), #type)
 #else
@@ -166,4 +215,7 @@ EV_ASSERT_SIZE(ev_call_failed, 32);
 EV_ASSERT_SIZE(ev_cgroup, 544);
 EV_ASSERT_SIZE(ev_counter_released, 1072);
 EV_ASSERT_SIZE(ev_devx, 144);
+EV_ASSERT_SIZE(ev_async, 176);
+EV_ASSERT_SIZE(ev_cm, 192);
+EV_ASSERT_SIZE(ev_count_key, 16);
 #undef EV_ASSERT_SIZE

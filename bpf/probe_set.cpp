@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "bpf/decode.h"
+#include "bpf/events.h"
 #include "bpf/kernel_facts.h"
 #include "bpf/losses.h"
 #include "bpf/probe_loader.h"
@@ -87,6 +88,24 @@ class ProbeSet::Impl {
     return out;
   }
 
+  std::vector<EventCount> counts() const {
+    std::vector<EventCount> out;
+    if (!probes_.object) return out;
+    std::vector<ev_count_key> keys(EV_MOST_COUNTS);
+    std::vector<std::uint64_t> values(EV_MOST_COUNTS);
+    __u32 count = EV_MOST_COUNTS, batch = 0;
+    // ENOENT: that was all of them. One call, since it is made once a second.
+    const int error = bpf_map_lookup_batch(map_fd("event_counts"), nullptr, &batch, keys.data(), values.data(), &count, nullptr);
+    if (error != 0 && error != -ENOENT) return out;
+    for (__u32 i = 0; i < count; ++i) {
+      const ev_count_key& key = keys[i];
+      EventCount& one = out.emplace_back(EventCount{.kind = key.kind == EV_ASYNC ? EventCount::Kind::async : EventCount::Kind::cm, .device = std::nullopt, .port = {key.port},
+                                                    .event = key.event, .status = key.status, .count = values[i]});
+      if (key.dev_index != EV_NO_DEVICE) one.device = DeviceIndex{key.dev_index};
+    }
+    return out;
+  }
+
   void stop() const {
     const std::uint64_t one = 1;
     // Fails only when it was called 2^64 times.
@@ -138,6 +157,7 @@ bool ProbeSet::outdated() const { return impl_->outdated(); }
 Result<std::size_t> ProbeSet::poll(std::chrono::milliseconds timeout) { return impl_->poll(timeout); }
 void ProbeSet::drain() { impl_->drain(); }
 EventLosses ProbeSet::losses(std::map<std::string, ProbeRuns, std::less<>>* runs) const { return impl_->losses(runs); }
+std::vector<EventCount> ProbeSet::counts() const { return impl_->counts(); }
 void ProbeSet::stop() { impl_->stop(); }
 
 }  // namespace qpscope

@@ -64,6 +64,8 @@ class ProbeSet {
 
   // `runs`: takes what else the kernel tells in the same breath, by program.
   EventLosses losses(std::map<std::string, ProbeRuns, std::less<>>* runs = nullptr) const;
+  // What is counted whether it is told or not.
+  std::vector<EventCount> counts() const;
   // Wakes a poll() in another thread; used once, at the end.
   void stop();
 

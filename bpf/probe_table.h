@@ -11,6 +11,9 @@ enum class Feature : unsigned char {
   qp,            // create, modify and destroy, all or none: a table that sees QPs come but not go would lie
   qp_failures,   // needs ib_core, but each probe is good by itself
   counter_sets,  // the same
+  object_events,  // of queue pairs, CQs, SRQs and WQs; each is good by itself. Of ib_uverbs, though the one of queue pairs may attach to ib_core
+  device_events,  // of ports and devices; of ib_core
+  connections,    // of rdma_cm
   devx,          // create and destroy, both or none; of mlx5_ib
   cgroups,       // the core kernel only
 };
@@ -20,6 +23,8 @@ constexpr std::string_view module_of(Feature feature) {
   switch (feature) {
     case Feature::cgroups: return "";
     case Feature::devx: return "mlx5_ib";
+    case Feature::object_events: return "ib_uverbs";
+    case Feature::connections: return "rdma_cm";
     default: return "ib_core";
   }
 }
@@ -30,6 +35,9 @@ constexpr std::string_view to_string(Feature feature) {
     case Feature::qp_failures: return "qp_failures";
     case Feature::counter_sets: return "counter_sets";
     case Feature::devx: return "devx";
+    case Feature::object_events: return "object_events";
+    case Feature::device_events: return "device_events";
+    case Feature::connections: return "connections";
     case Feature::cgroups: break;
   }
   return "cgroups";

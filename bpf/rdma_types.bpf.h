@@ -111,6 +111,67 @@ struct rdma_restrack_entry {
 	const char *kern_name;
 	enum rdma_restrack_type type;
 	bool user;
+	__u32 id;
+};
+
+struct ib_cq {
+	struct ib_device *device;
+	struct rdma_restrack_entry res;
+};
+
+struct ib_srq {
+	struct ib_device *device;
+	struct rdma_restrack_entry res; /* absent in 5.10 */
+};
+
+struct ib_wq {
+	struct ib_device *device;
+};
+
+enum ib_event_type { IB_EVENT_CQ_ERR };
+
+struct ib_event {
+	struct ib_device *device;
+	union {
+		struct ib_cq *cq;
+		struct ib_qp *qp;
+		struct ib_srq *srq;
+		struct ib_wq *wq;
+		__u32 port_num; /* u8 in 5.10 */
+	} element;
+	enum ib_event_type event;
+};
+
+/* Of rdma_cm and ib_core, which alone have it in their BTF. */
+struct rdma_addr_bytes {
+	__u8 bytes[28];
+};
+
+struct rdma_addr {
+	struct rdma_addr_bytes src_addr; /* struct sockaddr_storage */
+	struct rdma_addr_bytes dst_addr;
+};
+
+struct rdma_route {
+	struct rdma_addr addr;
+};
+
+struct rdma_cm_id {
+	struct ib_device *device;
+	struct rdma_route route;
+};
+
+struct rdma_id_private {
+	struct rdma_cm_id id;
+	__u32 qp_num;
+	struct rdma_restrack_entry res;
+};
+
+enum rdma_cm_event_type { RDMA_CM_EVENT_ADDR_RESOLVED };
+
+struct rdma_cm_event {
+	enum rdma_cm_event_type event;
+	int status;
 };
 
 struct ib_qp {

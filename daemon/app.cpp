@@ -176,7 +176,7 @@ void App::publish() {
   std::ranges::move(self_samples(self), std::back_inserter(own));
   std::ranges::move(watch_.samples(), std::back_inserter(own));
   port_history_->take(snapshot->samples, snapshot->at);
-  history_watch_.look(*snapshot, self.probes);
+  history_watch_.look(*snapshot, self.probes, tracker_.kernel_events().take_port_news());
   std::ranges::move(history_->samples(), std::back_inserter(own));
   std::ranges::move(incidents_.samples(), std::back_inserter(own));
   carry(own);

@@ -39,21 +39,32 @@ void Attributor::pass() {
     TenantId tenant;
     QpTable::Settled settled;
   };
-  std::map<decltype(group_of(std::declval<const Owner&>())), Answer> answers;  // keys refer to owners that the two hold
+  std::vector<Ask> asks;
+  {
+    const std::lock_guard lock(mutex_);
+    asks.swap(asks_);
+  }
+  std::map<decltype(group_of(std::declval<const Owner&>())), Answer> answers;  // keys refer to owners that the three hold
+  const auto find = [&](const Owner& known, BootTime seen) -> const Answer& {
+    auto [it, fresh] = answers.try_emplace(group_of(known));
+    if (!fresh) return it->second;
+    auto owner = std::make_shared<Owner>(look_up_(known, seen));
+    TenantMap::Named named = tenants_.resolve(*owner, now_());
+    owner->k8s_pod = std::move(named.k8s_pod);
+    owner->k8s_container = std::move(named.k8s_container);
+    return it->second = {std::move(owner), named.id, named.settled ? QpTable::Settled::yes : QpTable::Settled::no};
+  };
   const auto answer = [&](const QpTable::Waiting& one, auto& table) {
-    auto [it, fresh] = answers.try_emplace(group_of(*one.owner));
-    if (fresh) {
-      auto owner = std::make_shared<Owner>(look_up_(*one.owner, one.seen));
-      TenantMap::Named named = tenants_.resolve(*owner, now_());
-      owner->k8s_pod = std::move(named.k8s_pod);
-      owner->k8s_container = std::move(named.k8s_container);
-      it->second = {std::move(owner), named.id, named.settled ? QpTable::Settled::yes : QpTable::Settled::no};
-    }
+    const Answer& found = find(*one.owner, one.seen);
     const std::lock_guard lock(table_mutex_);
-    table.attribute(one.key, it->second.owner, it->second.tenant, it->second.settled);
+    table.attribute(one.key, found.owner, found.tenant, found.settled);
   };
   for (const QpTable::Waiting& one : waiting) answer(one, table_);
   for (const QpTable::Waiting& one : waiting_devx) answer(one, devx_);
+  for (const Ask& one : asks) {
+    const Answer& found = find(one.owner, one.seen);
+    one.answer(*found.owner, tenants_.tenants()->at(found.tenant));
+  }
   if (done_ && !waiting.empty()) done_();
 }
 
@@ -70,6 +81,16 @@ void Attributor::wake() {
     idle_ = false;
   }
   changed_.notify_all();
+}
+
+bool Attributor::ask(Owner owner, BootTime seen, AnswerFn answer) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (asks_.size() >= kMostAsks) return false;
+    asks_.push_back({.owner = std::move(owner), .seen = seen, .answer = std::move(answer)});
+  }
+  wake();
+  return true;
 }
 
 bool Attributor::stop(double wait_seconds) {

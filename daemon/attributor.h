@@ -35,11 +35,20 @@ class Attributor {
   void start(std::vector<int> listening);
   // Queue pairs may wait. Any thread, cheap.
   void wake();
+  // Who somebody is who has no queue pair: `answer` is called on the resolver's thread, once. False where kMostAsks wait already. Any thread.
+  using AnswerFn = std::function<void(const Owner& owner, const Tenant& tenant)>;
+  static constexpr std::size_t kMostAsks = 1024;
+  bool ask(Owner owner, BootTime seen, AnswerFn answer);
   // Asks the thread to end; false if it is stuck in the kernel after `wait_seconds`.
   bool stop(double wait_seconds);
   bool idle() const { return idle_; }  // nothing waits; true before start(). Any thread
 
  private:
+  struct Ask {
+    Owner owner;
+    BootTime seen;
+    AnswerFn answer;
+  };
   void run(const std::vector<int>& listening);
 
   QpTable& table_;
@@ -52,6 +61,7 @@ class Attributor {
   std::atomic<bool> idle_ = true;
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
+  std::vector<Ask> asks_;
   bool work_ = false, stopping_ = false, ended_ = true;
   std::thread thread_;
 };

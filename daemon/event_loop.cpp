@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <tuple>
 
 #include "clock.h"
 #include "core/log.h"
@@ -11,6 +12,7 @@
 namespace qpscope {
 namespace {
 
+constexpr std::size_t kMostCounts = 4096;  // things that were counted, over all probe sets
 constexpr std::chrono::milliseconds kPoll{500};  // how long a poll waits, and so how soon a module that comes or goes is noticed
 
 EventLosses operator+(EventLosses a, const EventLosses& b) {
@@ -18,6 +20,20 @@ EventLosses operator+(EventLosses a, const EventLosses& b) {
   a.recursion += b.recursion;
   a.kretprobe_missed += b.kretprobe_missed;
   a.decode += b.decode;
+  return a;
+}
+
+// One for each thing that was counted.
+std::vector<EventCount> sum(std::vector<EventCount> a, const std::vector<EventCount>& b) {
+  const auto of = [](const EventCount& one) { return std::tie(one.kind, one.device, one.port, one.event, one.status); };
+  for (const EventCount& one : b) {
+    const auto same = std::ranges::find_if(a, [&](const EventCount& other) { return of(one) == of(other); });
+    if (same == a.end()) {
+      if (a.size() < kMostCounts) a.push_back(one);
+    } else {
+      same->count += one.count;
+    }
+  }
   return a;
 }
 
@@ -84,6 +100,7 @@ void EventLoop::close(const std::string& reason) {
     queue_pair_events_ = devx_events_ = false;
     if (!probes_) return;
     past_losses_ = past_losses_ + probes_->losses();
+    past_counts_ = sum(std::move(past_counts_), probes_->counts());
     old = std::move(probes_);
     for (ProbeStatus& one : status_) {
       one.attached = one.waiting = false;
@@ -161,10 +178,15 @@ EventLosses EventLoop::losses() const {
 std::map<std::string, std::uint64_t> EventLoop::counts() const {
   constexpr std::array<const char*, std::variant_size_v<Event>> names{"qp_created",     "qp_modified",    "qp_destroyed",
                                                                       "qp_call_failed", "cgroup_changed", "counter_released",
-                                                                      "devx_object"};
+                                                                      "devx_object",    "async_event",    "cm_event"};
   std::map<std::string, std::uint64_t> out;
   for (std::size_t i = 0; i < names.size(); ++i) out[names[i]] = counts_[i].load(std::memory_order_relaxed);
   return out;
+}
+
+std::vector<EventCount> EventLoop::kernel_counts() const {
+  const std::lock_guard lock(mutex_);
+  return probes_ ? sum(past_counts_, probes_->counts()) : past_counts_;
 }
 
 }  // namespace qpscope

@@ -42,6 +42,8 @@ class EventLoop {
   std::uint64_t losses_known() const { return losses_known_; }   // their sum when they were last asked for; any thread
   BootTime losses_asked() const { return {losses_asked_}; }      // when that was, or earlier than what losses_known() says afterwards; any thread
   std::map<std::string, std::uint64_t> counts() const;           // events by kind; any thread
+  // What the kernel side counted of what is not told one by one when there is too much of it. Asks the kernel, as losses().
+  std::vector<EventCount> kernel_counts() const;
 
  private:
   void open();
@@ -55,6 +57,7 @@ class EventLoop {
   std::unique_ptr<ProbeSet> probes_;
   mutable std::vector<ProbeStatus> status_;  // its runs are written by losses()
   EventLosses past_losses_;  // of probe sets that were closed
+  std::vector<EventCount> past_counts_;  // the same
   std::string condemned_;
   std::array<std::atomic<std::uint64_t>, std::variant_size_v<Event>> counts_{};
   std::atomic<bool> queue_pair_events_ = false, devx_events_ = false;

@@ -12,5 +12,7 @@ namespace qpscope {
 
 HistoryEvent event_of(const DeadQp& dead);
 HistoryEvent event_of(const QpCallFailed& failed, const std::string& device);
+// A call moved it to ERR.
+HistoryEvent event_of_move(const std::string& device, const QpRecord& before, const Tenant& tenant, BootTime at);
 
 }  // namespace qpscope

@@ -12,6 +12,7 @@
 #include "core/event_history.h"
 #include "core/sample_places.h"
 #include "core/snapshot.h"
+#include "kernel_events.h"
 
 namespace qpscope {
 
@@ -21,13 +22,16 @@ class HistoryWatch {
 
   explicit HistoryWatch(EventHistory& history);
 
-  void look(const Snapshot& snapshot, const std::vector<ProbeStatus>& probes);
+  // `news`: ports that the kernel said came up or went down since the last look. What is sampled right after may be older.
+  void look(const Snapshot& snapshot, const std::vector<ProbeStatus>& probes, const std::vector<KernelEvents::PortNews>& news = {});
 
  private:
   struct Port {
     unsigned state = 0;
     BootTime seen;
+    BootTime told;  // by the kernel; 0: never
   };
+  void hear(const KernelEvents::PortNews& news);
   void look_at_port(const Sample& state, BootTime now);
   void look_at_probes(const std::vector<ProbeStatus>& probes, BootTime now);
 

@@ -15,6 +15,7 @@
 #include "collectors/tenant_info.h"
 #include "collectors/tenants/registry.h"
 #include "core/log.h"
+#include "core/rdma_events.h"
 #include "devices.h"
 #include "history_events.h"
 #include "nldev_source.h"
@@ -55,6 +56,7 @@ QpTracker::QpTracker(const Host& host, const Config& config, Budgets& budgets, E
       table_(config.bpf.qp_table_limit),
       devx_(table_.owners()),
       attributor_(table_, devx_, table_mutex_, tenants_, boot_now, [this](const Owner& known, BootTime seen) { return look_up(known, seen); }, [this] { tell_news(); }),
+      kernel_events_(history, kernel_event_hooks()),
       initial_pids_(in_initial_pid_namespace()),
       self_check_(initial_pids_),
       ownership_(host.root, table_, devx_, table_mutex_, tenants_, ownership_hooks()),
@@ -190,6 +192,7 @@ SampleList QpTracker::fill(Snapshot& snapshot) {
   SampleList samples = queue_pair_samples({.totals = table_.totals(), .records = *records_, .tenants = *snapshot.tenants, .devices = *snapshot.devices,
                                            .devx = verified ? devx_.counts() : DevxTable::Counts{}});
   std::ranges::move(tenant_samples(*records_, *snapshot.tenants), std::back_inserter(samples));
+  if (events_) std::ranges::move(kernel_event_samples(events_->kernel_counts(), *snapshot.devices), std::back_inserter(samples));
   tenants_.in_use(table_.tenants(), boot_now());
   tenants_.in_use(table_.owners().tenants(), boot_now());
   return samples;
@@ -200,11 +203,19 @@ void QpTracker::on_event(Event&& event) {
   if (auto* created = std::get_if<QpCreated>(&event)) return on_created(*created);
   if (auto* object = std::get_if<DevxObject>(&event)) return on_devx(*object);
   if (auto* released = std::get_if<CounterReleased>(&event)) return keep_release(std::move(*released));
+  if (const auto* async = std::get_if<AsyncEvent>(&event)) return on_async(*async);
+  if (auto* cm = std::get_if<CmEvent>(&event)) {
+    if (cm->owner.known && cm->owner.user) cm->owner.cgroup_path = cgroups_.path(cm->owner.cgroup).value_or(std::string());
+    return kernel_events_.on_cm(*cm);
+  }
   const auto* modified = std::get_if<QpModified>(&event);
   std::unique_lock lock(table_mutex_);
   told_ = true;
   if (modified) {
-    if (modified->to == QpState::err) note_end(QpEnding::How::moved_to_error, modified->qp, modified->at);
+    if (modified->to == QpState::err) {
+      note_end(QpEnding::How::moved_to_error, modified->qp, modified->at);
+      tell_moved_to_error(*modified);
+    }
     table_.apply(*modified);
     const bool news = modified->to == QpState::init && table_.has_countable(modified->qp.device);
     lock.unlock();
@@ -219,12 +230,65 @@ void QpTracker::on_event(Event&& event) {
   }
 }
 
-// Before the table hears of it. With table_mutex_ held.
-void QpTracker::note_end(QpEnding::How how, const QpIdentity& qp, BootTime at) {
+// With table_mutex_ held.
+const QpRecord* QpTracker::record_of(const QpIdentity& qp) const {
   const QpRecord* record = qp.serial.value ? table_.find({qp.device, qp.serial}) : nullptr;
   if (!record) record = table_.holder(qp.device, qp.type, qp.qpn, qp.port);
   // Another serial than the holder's is of another queue pair, but for one that netlink alone has told of.
-  if (record && (record->key.serial == qp.serial || is_seeded(record->key.serial))) endings_.add(how, *record, at);
+  return record && (record->key.serial == qp.serial || is_seeded(record->key.serial)) ? record : nullptr;
+}
+
+// Before the table hears of it. With table_mutex_ held.
+void QpTracker::note_end(QpEnding::How how, const QpIdentity& qp, BootTime at) {
+  if (const QpRecord* record = record_of(qp)) endings_.add(how, *record, at);
+}
+
+// The same.
+void QpTracker::tell_moved_to_error(const QpModified& modified) {
+  const QpRecord* record = record_of(modified.qp);
+  if (!record || is_special(record->type) || record->state == QpState::err) return;
+  const std::string device = name_of(modified.qp.device);
+  if (device.empty()) return;
+  QpRecord before = *record;
+  withhold_owner(before, self_check_.owners_verified());
+  const Tenant tenant = tenants_.tenants()->at(before.tenant);
+  history_.add(HistoryKind::queue_pair_moved_to_error, modified.at, [&] { return event_of_move(device, before, tenant, modified.at); });
+}
+
+void QpTracker::on_async(const AsyncEvent& event) {
+  std::optional<QpRecord> qp;
+  if (event.qp) {
+    const std::lock_guard lock(table_mutex_);
+    const QpRecord* record = record_of(*event.qp);
+    if (record) qp = *record;
+    if (record) table_.note_async(record->key, event.event);
+    if (qp) withhold_owner(*qp, self_check_.owners_verified());
+  }
+  AsyncEvent told = event;
+  // What BPF says of owners is withheld until netlink has agreed on one of them.
+  {
+    const std::lock_guard lock(table_mutex_);
+    if (!self_check_.owners_verified()) told.owner = {};
+  }
+  if (told.owner.known && told.owner.user) told.owner.cgroup_path = cgroups_.path(told.owner.cgroup).value_or(std::string());
+  const std::optional<Tenant> tenant = qp && qp->attributed ? std::optional(tenants_.tenants()->at(qp->tenant)) : std::nullopt;
+  kernel_events_.on_async(told, tenant ? &*qp : nullptr, tenant ? &*tenant : nullptr);
+  const AsyncEventRow* row = async_event_row(event.event);
+  if (!qp || !row || !row->fault) return;
+  // Most of these leave it in ERR, which only netlink can tell.
+  const std::string device = name_of(event.device);
+  if (!device.empty()) suspicions_.add(device, {.port = qp->port, .tenant = qp->tenant}, event.at);
+}
+
+KernelEvents::Hooks QpTracker::kernel_event_hooks() {
+  return {.device = [this](DeviceIndex device) { return name_of(device); },
+          .whose = [this](const Owner& owner, BootTime seen, Attributor::AnswerFn answer) { return attributor_.ask(owner, seen, std::move(answer)); }};
+}
+
+std::string QpTracker::name_of(DeviceIndex device) {
+  const std::lock_guard lock(shared_mutex_);
+  const auto name = device_names_->find(device);
+  return name == device_names_->end() ? std::string() : name->second;
 }
 
 QpEndings::Selection QpTracker::endings(std::uint64_t after) {
@@ -236,13 +300,8 @@ QpEndings::Selection QpTracker::endings(std::uint64_t after) {
 }
 
 void QpTracker::tell_failed(const QpCallFailed& failed) {
-  std::string device;
-  {
-    const std::lock_guard lock(shared_mutex_);
-    const auto name = device_names_->find(failed.device);
-    if (name == device_names_->end()) return;  // not watched
-    device = name->second;
-  }
+  const std::string device = name_of(failed.device);
+  if (device.empty()) return;  // not watched
   history_.add(HistoryKind::queue_pair_failed, failed.at, [&] { return event_of(failed, device); });
 }
 

@@ -26,6 +26,7 @@
 #include "core/tenant_map.h"
 #include "dead_qps.h"
 #include "event_loop.h"
+#include "kernel_events.h"
 #include "nldev_source.h"
 #include "port_ownership.h"
 #include "reconcilers.h"
@@ -59,6 +60,7 @@ class QpTracker : public QpDirectory {
   SampleList fill(Snapshot& snapshot);
   // The queue pairs that ended; before fill(), whose snapshot then knows their tenants.
   QpEndings::Selection endings(std::uint64_t after);
+  KernelEvents& kernel_events() { return kernel_events_; }
   // Where to say whose completion errors grow; thread-safe.
   Suspicions& suspicions() { return suspicions_; }
   const EventLoop* events() const { return events_.get(); }
@@ -87,6 +89,11 @@ class QpTracker : public QpDirectory {
   std::optional<std::string> late_path(const Owner& owner);
   Owner look_up(const Owner& known, BootTime seen);
   void heed_self_check();
+  void on_async(const AsyncEvent& event);
+  void tell_moved_to_error(const QpModified& modified);
+  KernelEvents::Hooks kernel_event_hooks();
+  std::string name_of(DeviceIndex device);
+  const QpRecord* record_of(const QpIdentity& qp) const;
   void note_end(QpEnding::How how, const QpIdentity& qp, BootTime at);
   void tell_failed(const QpCallFailed& failed);
   void found_dead(const std::string& device, QpRecord before, BootTime asked, std::optional<BootTime> suspected);
@@ -117,6 +124,8 @@ class QpTracker : public QpDirectory {
   QpTable table_;
   DevxTable devx_;  // with table_mutex_ too
   Attributor attributor_;
+
+  KernelEvents kernel_events_;
 
   const bool initial_pids_;       // netlink and BPF mean the same by a pid
   SelfCheck self_check_;          // with table_mutex_

@@ -114,7 +114,7 @@ std::string Pages::metrics(const Snapshot& snapshot) {
     for (std::size_t n = 0; n < kQpFamilies; ++n) {
       const auto family = static_cast<QpFamily>(n);
       lists.push_back(qp_family(family, snapshot, &chosen, QpDetail::plain, options_.api.wall_minus_boot()));
-      if (family != QpFamily::hw_counters) limit_.dropped(name_of(family), slots_.held() - chosen.size());
+      if (n < kEveryQpFamilies) limit_.dropped(name_of(family), slots_.held() - chosen.size());
     }
   }
   lists.push_back(std::make_shared<const SampleList>(limit_.samples()));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/rdma.h"
+#include "core/rdma_events.h"
 #include "exporters/prometheus.h"
 #include "exporters/text_format.h"
 
@@ -31,9 +32,11 @@ constexpr MetricDef kQpChange{"qpscope_qp_state_change_timestamp_seconds", Metri
                               kIdentity};
 constexpr MetricDef kQpCounters{"qpscope_qp_hw_counters_total", MetricType::counter,
                                 "A hardware counter of a queue pair while it is alone in a counter set, by its kernel name (RDMA netlink STAT_GET).", kIdentity.with("counter")};
+constexpr MetricDef kQpEvents{"qpscope_qp_async_events_total", MetricType::counter,
+                              "Asynchronous events of a queue pair by their kernel name, without those of a storm; there is none for one that had none (BPF ib_core, ib_uverbs).", kIdentity.with("event")};
 constexpr MetricDef kOmitted{"qpscope_queue_pairs_omitted", MetricType::gauge, "Queue pairs without series on this page, where there are too many (/metrics/qps).", {}};
-constexpr std::array<const MetricDef*, 6> kMetrics{&kQpInfo, &kQpInfoProcess, &kQpState, &kQpChange, &kQpCounters, &kOmitted};
-constexpr std::array<const MetricDef*, kQpFamilies> kByFamily{&kQpInfoProcess, &kQpState, &kQpChange, &kQpCounters};
+constexpr std::array<const MetricDef*, 7> kMetrics{&kQpInfo, &kQpInfoProcess, &kQpState, &kQpChange, &kQpCounters, &kQpEvents, &kOmitted};
+constexpr std::array<const MetricDef*, kQpFamilies> kByFamily{&kQpInfoProcess, &kQpState, &kQpChange, &kQpCounters, &kQpEvents};
 
 std::string text(const std::optional<std::uint32_t>& value) { return value ? std::to_string(*value) : std::string(); }
 std::string text(const std::optional<Gid>& gid) { return gid ? to_string(*gid) : std::string(); }
@@ -88,7 +91,8 @@ OwnCountersMoved own_counters_moved(const Snapshot& snapshot) {
 std::size_t room_for_qps(const Snapshot& snapshot, std::size_t series) {
   std::size_t own = 0;
   for (const auto& [key, counters] : snapshot.qp_counters) own += counters.totals.size();
-  return series > own ? (series - own) / (kQpFamilies - 1) : 0;
+  for (const QpRecord& qp : *snapshot.queue_pairs) own += qp.async_events.size();
+  return series > own ? (series - own) / kEveryQpFamilies : 0;
 }
 
 MetricList qp_series_metrics() { return kMetrics; }
@@ -163,6 +167,13 @@ SharedSamples qp_family(QpFamily family, const Snapshot& snapshot, const std::ve
         }
         break;
       }
+      case QpFamily::async_events:
+        for (const auto& [event, count] : qp.async_events) {
+          auto labels = identity(snapshot, qp);
+          labels.push_back(async_event_name(event));
+          out->push_back(sample(kQpEvents, std::move(labels), static_cast<double>(count)));
+        }
+        break;
       case QpFamily::state_change:
         out->push_back(sample(kQpChange, identity(snapshot, qp), static_cast<double>(qp.changed.value) / 1e9 + wall_minus_boot));
         break;

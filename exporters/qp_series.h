@@ -41,8 +41,9 @@ class QpSlots {
 
 MetricList qp_series_metrics();
 
-enum class QpFamily : std::uint8_t { info, state, state_change, hw_counters };
-inline constexpr std::size_t kQpFamilies = 4;
+enum class QpFamily : std::uint8_t { info, state, state_change, hw_counters, async_events };
+inline constexpr std::size_t kQpFamilies = 5;
+inline constexpr std::size_t kEveryQpFamilies = 3;  // that every queue pair has
 // How many QPs fit into so many series, all families counted.
 std::size_t room_for_qps(const Snapshot& snapshot, std::size_t series);
 std::string_view name_of(QpFamily family);

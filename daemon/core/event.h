@@ -100,7 +100,40 @@ struct DevxObject {
   Owner owner;           // created only; as in QpCreated
 };
 
-using Event = std::variant<QpCreated, QpModified, QpDestroyed, QpCallFailed, CgroupChanged, CounterReleased, DevxObject>;
+// An asynchronous event of ib_core (verbs.h enum ib_event_type). Of each event at most some 200 a second come; EventCount has them all.
+struct AsyncEvent {
+  BootTime at;
+  std::uint32_t event = 0;             // its number: core/rdma_events.h
+  DeviceIndex device;
+  PortNum port;                        // 0: not of a port
+  std::optional<QpIdentity> qp;        // of a queue pair
+  std::optional<std::uint32_t> number; // of a CQ or SRQ, as netlink names it
+  Owner owner;                         // of the queue pair, CQ or SRQ; as in QpCreated
+};
+
+// What the connection manager told a user of it (rdma_cm.h enum rdma_cm_event_type). Bounded as AsyncEvent is.
+struct CmEvent {
+  BootTime at;
+  std::uint32_t event = 0;
+  int status = 0;                      // of a rejection its reason (ib_cm.h enum ib_cm_rej_reason), else an errno, negative, or 0
+  std::optional<DeviceIndex> device;
+  Qpn qpn;                             // 0: none
+  std::string source, destination;     // address and port; empty: not known
+  Owner owner;                         // of the id
+};
+
+using Event = std::variant<QpCreated, QpModified, QpDestroyed, QpCallFailed, CgroupChanged, CounterReleased, DevxObject, AsyncEvent, CmEvent>;
+
+// How often something happened since the probes were loaded, told one by one or not.
+struct EventCount {
+  enum class Kind : std::uint8_t { async, cm };
+  Kind kind = Kind::async;
+  std::optional<DeviceIndex> device;
+  PortNum port;
+  std::uint32_t event = 0;
+  int status = 0;  // of cm
+  std::uint64_t count = 0;
+};
 
 // Events that the kernel side or the decoder lost, by reason, since the probes were loaded. Totals.
 struct EventLosses {

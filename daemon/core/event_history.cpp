@@ -10,11 +10,22 @@ constexpr double kMinute = 60;
 
 using enum HistoryKind;
 constexpr std::array<HistoryKindRow, kHistoryKinds> kRows{{
-    {queue_pair_error, "queue_pair_error", Severity::error, 1024, 512},
-    {queue_pair_failed, "queue_pair_failed", Severity::warning, 512, 60},  // a program may try for ever
-    {port_state, "port_state", Severity::warning, 1024, 512},
-    {device_added, "device_added", Severity::info, 512, 512},
-    {device_removed, "device_removed", Severity::warning, 512, 512},
+    {queue_pair_error, "queue_pair_error", Severity::error, 768, 512},
+    {queue_pair_failed, "queue_pair_failed", Severity::warning, 192, 60},  // a program may try for ever
+    {queue_pair_moved_to_error, "queue_pair_moved_to_error", Severity::info, 256, 60},  // rdma_disconnect does so
+    {queue_pair_event, "queue_pair_event", Severity::error, 512, 512},
+    {queue_pair_notice, "queue_pair_notice", Severity::info, 128, 120},  // no fault: others must not lose their room to them
+    {completion_queue_event, "completion_queue_event", Severity::error, 64, 60},
+    {shared_receive_queue_event, "shared_receive_queue_event", Severity::error, 64, 60},
+    {work_queue_event, "work_queue_event", Severity::error, 32, 60},
+    {connection, "connection", Severity::info, 128, 120},
+    {connection_failed, "connection_failed", Severity::warning, 256, 120},
+    {port_state, "port_state", Severity::warning, 512, 512},
+    {port_event, "port_event", Severity::info, 128, 120},
+    {gid_change, "gid_change", Severity::info, 64, 60},
+    {device_event, "device_event", Severity::error, 64, 60},
+    {device_added, "device_added", Severity::info, 128, 128},
+    {device_removed, "device_removed", Severity::warning, 128, 128},
     {probes, "probes", Severity::info, 128, 30},
     {HistoryKind::daemon, "daemon", Severity::info, 32, 30},
     {incident, "incident", Severity::error, 128, 30},  // what happened is kept in a file

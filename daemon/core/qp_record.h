@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/ids.h"
@@ -42,6 +43,7 @@ struct QpRecord {
   std::optional<Qpn> remote_qpn;
   std::optional<Gid> local_gid, remote_gid;
   std::optional<std::uint32_t> remote_lid, traffic_class, path_mtu, timeout, retry_cnt, rnr_retry;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> async_events;  // how often, by number (core/rdma_events.h): those that were told one by one
   std::optional<BootTime> created;  // empty: before the daemon
   BootTime changed;                 // last state change, or when first seen
   BootTime asked;                   // when netlink was last asked about it, whatever it said; 0: never

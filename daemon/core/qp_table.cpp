@@ -239,6 +239,19 @@ void QpTable::apply(const QpCallFailed& event) {
   ++version_;
 }
 
+void QpTable::note_async(QpKey key, std::uint32_t event) {
+  const auto found = records_.find(key);
+  if (found == records_.end()) return;
+  auto& counts = found->second.async_events;
+  const auto known = std::ranges::find(counts, event, [](const auto& one) { return one.first; });
+  if (known == counts.end()) {
+    counts.emplace_back(event, 1);
+  } else {
+    ++known->second;
+  }
+  ++version_;
+}
+
 void QpTable::dump_begins(DeviceIndex device) { ++dumps_running_[device]; }
 
 namespace {

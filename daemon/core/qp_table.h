@@ -76,6 +76,7 @@ class QpTable {
   void apply(const QpModified& event);
   void apply(const QpDestroyed& event);
   void apply(const QpCallFailed& event);
+  void note_async(QpKey key, std::uint32_t event);  // below 32; nothing for one that is gone
 
   // --- netlink
   // Brackets a dump: the device's QPs destroyed in between are remembered, so that a row read earlier does not raise the dead.

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "bpf/probe_set.h"
+#include "core/rdma_events.h"
 #include "core/text.h"
 
 namespace qpscope {
@@ -82,6 +83,15 @@ struct Printer {
                 static_cast<unsigned long long>(e.at.value), e.device.value, e.what == DevxObject::What::created ? "created" : "destroyed",
                 kinds[static_cast<int>(e.kind)], e.number.value, static_cast<unsigned long long>(e.handle.value), e.owner.known, e.owner.tid.value,
                 e.owner.tgid.value, static_cast<unsigned long long>(e.owner.cgroup.value), safe_text(e.owner.comm).c_str());
+  }
+  void operator()(const AsyncEvent& e) const {
+    std::printf("async time=%llu dev=%u port=%u event=%s qpn=%lld number=%lld tgid=%u comm=%s\n", static_cast<unsigned long long>(e.at.value), e.device.value, e.port.value,
+                async_event_name(e.event).c_str(), e.qp ? static_cast<long long>(e.qp->qpn.value) : -1, e.number ? static_cast<long long>(*e.number) : -1, e.owner.tgid.value,
+                safe_text(e.owner.comm).c_str());
+  }
+  void operator()(const CmEvent& e) const {
+    std::printf("cm time=%llu event=%s status=%d qpn=%u source=%s destination=%s tgid=%u comm=%s\n", static_cast<unsigned long long>(e.at.value), cm_event_name(e.event).c_str(),
+                e.status, e.qpn.value, e.source.c_str(), e.destination.c_str(), e.owner.tgid.value, safe_text(e.owner.comm).c_str());
   }
   // Values by their index, "-" where netlink has none.
   void operator()(const CounterReleased& e) const {

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "bpf/events.h"
+#include "core/rdma_events.h"
 #include "core/cgroup_map.h"
 #include "core/devx_table.h"
 #include "core/qp_table.h"
@@ -38,6 +39,14 @@ struct Apply {
   void operator()(const QpCallFailed& event) const {
     check(event.error >= 0 && event.error <= 4095, "an error is an errno");
     table.apply(event);
+  }
+  void operator()(const AsyncEvent& event) const {
+    check(event.event < EV_ASYNC_EVENTS && !async_event_name(event.event).empty(), "an event is one of few");
+    if (event.qp) table.note_async({event.qp->device, event.qp->serial}, event.event);
+  }
+  void operator()(const CmEvent& event) const {
+    check(event.event < EV_ASYNC_EVENTS && cm_reason(event.event, event.status).size() < 32, "a reason is one of few");
+    check(event.source.size() < 64 && event.destination.size() < 64, "an address is short");
   }
   void operator()(const CgroupChanged& event) const {
     check(event.path.size() <= EV_PATH_LEN && !event.path.contains('\0'), "a path is within its field and ends at its first NUL");

@@ -314,6 +314,16 @@ static int qp_silent_error_store(void *what, char *line)
 	return qp_fail(what, line, true);
 }
 
+/* "EVENT OF [TIMES]" */
+static int event_store(void *what, char *line)
+{
+	u32 number, of, times = 1;
+
+	if (sscanf(line, "%u %u %u", &number, &of, &times) < 2)
+		return -EINVAL;
+	return sim_raise(what, number, of, times);
+}
+
 static const struct text card_texts[] = {
 	{ "present", present_show, present_store },
 	{ "fault_kinds", fault_kinds_show, fault_kinds_store },
@@ -326,6 +336,7 @@ static const struct text card_texts[] = {
 	{ "sets", sets_show, NULL },
 	{ "qp_error", NULL, qp_error_store },
 	{ "qp_silent_error", NULL, qp_silent_error_store },
+	{ "event", NULL, event_store },
 };
 
 static const struct text asked_text = { "all", asked_show, asked_store };

@@ -132,6 +132,7 @@ struct sim_ibdev *sim_device_register(struct sim_card *card)
 	ib_set_device_ops(&dev->ib, &sim_port_ops);
 	ib_set_device_ops(&dev->ib, &sim_verbs_ops);
 	ib_set_device_ops(&dev->ib, &sim_qp_ops);
+	ib_set_device_ops(&dev->ib, &sim_srq_ops);
 	ib_set_device_ops(&dev->ib, &sim_set_ops);
 	ib_set_device_ops(&dev->ib, stats_ops(card));
 

@@ -129,6 +129,7 @@ static struct sim_card *create_card(unsigned int num)
 	mutex_init(&card->qp_lock);
 	init_waitqueue_head(&card->hang_wait);
 	INIT_LIST_HEAD(&card->qps);
+	INIT_LIST_HEAD(&card->srqs);
 	ida_init(&card->qpns);
 
 	card->ports = kvcalloc(netdevs, sizeof(*card->ports), GFP_KERNEL);

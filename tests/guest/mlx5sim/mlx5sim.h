@@ -127,6 +127,7 @@ struct sim_card {
 	atomic_t keys; /* of memory regions */
 	struct mutex qp_lock; /* of qps, and keeps a QP alive for whoever found it there */
 	struct list_head qps;
+	struct list_head srqs; /* the same lock's */
 	struct sim_set sets[SIM_MAX_SETS + 1]; /* [0] is never used: number 0 means none */
 
 	u64 cc[SIM_NUM_CC];
@@ -209,8 +210,10 @@ int sim_process_mad(struct ib_device *ib, int flags, u32 port, const struct ib_w
 		    const struct ib_mad *in, struct ib_mad *out, size_t *out_size, u16 *out_pkey_index);
 
 /* qp.c, verbs.c */
-extern const struct ib_device_ops sim_qp_ops, sim_verbs_ops;
+extern const struct ib_device_ops sim_qp_ops, sim_srq_ops, sim_verbs_ops;
 int sim_qp_fail(struct sim_card *card, u32 qpn, bool silently);
+/* `of`: a QPN, whose CQ it is for CQ_ERR; a port; all SRQs have it at once. */
+int sim_raise(struct sim_card *card, enum ib_event_type number, u32 of, u32 times);
 struct sim_qp *sim_qp_find(struct sim_card *card, u32 qpn);
 
 /* sets.c */

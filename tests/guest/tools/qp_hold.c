@@ -6,6 +6,8 @@
  *   qpscope-qp-hold DEVICE COUNT [PORT]      prints "held QPN QPN ..." when all are in RTS; SIGTERM: destroys them and exits 0
  *   qpscope-qp-hold DEVICE COUNT PORT churn  then destroys and makes one after the other, as fast as it can, until SIGTERM
  *   qpscope-qp-hold DEVICE COUNT PORT init   takes them to INIT only
+ *   qpscope-qp-hold DEVICE COUNT PORT srq    makes an SRQ, too
+ *   qpscope-qp-hold DEVICE COUNT PORT fail   moves them to ERR on SIGUSR1, once
  *   qpscope-qp-hold DEVICE COUNT PORT timed  prints last what each queue pair's calls took, "took CREATE INIT RTR RTS DESTROY" in ns
  */
 #include <dirent.h>
@@ -39,7 +41,7 @@ enum {
   kMaxDestRdAtomic = 1 << 17,
   kDestQpn = 1 << 20,
 };
-enum { kInit = 1, kRtr = 2, kRts = 3 };
+enum { kInit = 1, kRtr = 2, kRts = 3, kErr = 6 };
 enum { kRc = 2 };
 enum { kGidIndex = 1 }; /* RoCE v2 of the link-local address, which needs no neighbour to resolve */
 
@@ -193,9 +195,9 @@ static int asked_to_end(void) {
 
 int main(int argc, char** argv) {
   const int churn = argc > 4 && strcmp(argv[4], "churn") == 0, timed = argc > 4 && strcmp(argv[4], "timed") == 0;
-  const int init_only = argc > 4 && strcmp(argv[4], "init") == 0;
-  if (argc < 3 || (argc > 4 && !churn && !timed && !init_only)) {
-    fprintf(stderr, "usage: qpscope-qp-hold DEVICE COUNT [PORT [churn | init | timed]]\n");
+  const int init_only = argc > 4 && strcmp(argv[4], "init") == 0, srq = argc > 4 && strcmp(argv[4], "srq") == 0, fail = argc > 4 && strcmp(argv[4], "fail") == 0;
+  if (argc < 3 || (argc > 4 && !churn && !timed && !init_only && !srq && !fail)) {
+    fprintf(stderr, "usage: qpscope-qp-hold DEVICE COUNT [PORT [churn | init | srq | fail | timed]]\n");
     return 2;
   }
   const int count = atoi(argv[2]);
@@ -207,6 +209,7 @@ int main(int argc, char** argv) {
   sigset_t term;
   sigemptyset(&term);
   sigaddset(&term, SIGTERM);
+  if (fail) sigaddset(&term, SIGUSR1);
   sigprocmask(SIG_BLOCK, &term, NULL);
 
   struct ib_uverbs_get_context context = {0};
@@ -218,6 +221,10 @@ int main(int argc, char** argv) {
   struct ib_uverbs_create_cq cq = {.cqe = 64, .comp_channel = -1};
   struct ib_uverbs_create_cq_resp cq_answer;
   if (command(IB_USER_VERBS_CMD_CREATE_CQ, &cq, sizeof cq, &cq_answer, sizeof cq_answer)) die("cq");
+
+  struct ib_uverbs_create_srq with_srq = {.pd_handle = pd_answer.pd_handle, .max_wr = 4, .max_sge = 1};
+  struct ib_uverbs_create_srq_resp srq_answer;
+  if (srq && command(IB_USER_VERBS_CMD_CREATE_SRQ, &with_srq, sizeof with_srq, &srq_answer, sizeof srq_answer)) die("srq");
 
   unsigned* handles = calloc((size_t)count, sizeof *handles);
   unsigned* qpns = calloc((size_t)count, sizeof *qpns);
@@ -235,8 +242,12 @@ int main(int argc, char** argv) {
     destroy(handles[i]);
     make(&bed, &handles[i], &qpns[i], &times[i]);
   }
-  int got;
-  while (sigwait(&term, &got)) {
+  int got = 0;
+  while (sigwait(&term, &got) || got != SIGTERM) {
+    for (int i = 0; got == SIGUSR1 && i < count; ++i) {
+      struct ib_uverbs_modify_qp attr = {.qp_handle = handles[i]};
+      modify(&attr, kErr, 0);
+    }
   }
   for (int i = 0; i < count; ++i) {
     destroy(handles[i]);
