@@ -14,6 +14,7 @@
 
 #include "core/error.h"
 #include "core/event.h"
+#include "core/firmware_commands.h"
 
 namespace qpscope {
 
@@ -64,6 +65,8 @@ class ProbeSet {
 
   // `runs`: takes what else the kernel tells in the same breath, by program.
   EventLosses losses(std::map<std::string, ProbeRuns, std::less<>>* runs = nullptr) const;
+  // Firmware commands since the probes were loaded.
+  FirmwareCommands commands() const;
   // Wakes a poll() in another thread; used once, at the end.
   void stop();
 

@@ -15,6 +15,7 @@ constexpr Alternatives kNewKernel = {"qp_new_kern_fx", "qp_new_kern_kr qp_new_ke
 constexpr Alternatives kCounterDel = {"counter_del_fe", "counter_del_kp"};
 constexpr Alternatives kDevxDestroy = {"devx_destroy_fx devx_destroy_fe", "devx_destroy_kr devx_destroy_kp"};
 constexpr Alternatives kDevxCreate = {"devx_create_fx", "devx_create_kr devx_create_kp"};
+constexpr Alternatives kCommand = {"command_do_fx command_do_fe", "command_do_kr command_do_kp", "command_exec_kr command_exec_kp"};
 constexpr Alternatives kMkdir = {"cgroup_mkdir"};
 constexpr Alternatives kRename = {"cgroup_rename"};
 constexpr Alternatives kRmdir = {"cgroup_rmdir"};
@@ -26,6 +27,7 @@ constexpr ProbeRow kRows[] = {
     {"counter_del", Feature::counter_sets, kCounterDel},
     {"devx_destroy", Feature::devx, kDevxDestroy},
     {"devx_create", Feature::devx, kDevxCreate},
+    {"mlx5_command", Feature::commands, kCommand},
     {"qp_destroy", Feature::qp, kDestroy},
     {"qp_modify", Feature::qp, kModify},
     {"qp_create", Feature::qp, kCreate},

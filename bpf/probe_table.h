@@ -12,6 +12,7 @@ enum class Feature : unsigned char {
   qp_failures,   // needs ib_core, but each probe is good by itself
   counter_sets,  // the same
   devx,          // create and destroy, both or none; of mlx5_ib
+  commands,      // of mlx5_core
   cgroups,       // the core kernel only
 };
 
@@ -20,6 +21,7 @@ constexpr std::string_view module_of(Feature feature) {
   switch (feature) {
     case Feature::cgroups: return "";
     case Feature::devx: return "mlx5_ib";
+    case Feature::commands: return "mlx5_core";
     default: return "ib_core";
   }
 }
@@ -30,6 +32,7 @@ constexpr std::string_view to_string(Feature feature) {
     case Feature::qp_failures: return "qp_failures";
     case Feature::counter_sets: return "counter_sets";
     case Feature::devx: return "devx";
+    case Feature::commands: return "commands";
     case Feature::cgroups: break;
   }
   return "cgroups";

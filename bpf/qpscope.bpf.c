@@ -4,6 +4,7 @@
  * `bpftool gen object` would want extern map declarations in each subject and gives nothing for it.)
  */
 #include "bpf/cgroup.bpf.c"  /* NOLINT(bugprone-suspicious-include) */
+#include "bpf/command.bpf.c" /* NOLINT(bugprone-suspicious-include) */
 #include "bpf/counter.bpf.c" /* NOLINT(bugprone-suspicious-include) */
 #include "bpf/devx.bpf.c"    /* NOLINT(bugprone-suspicious-include) */
 #include "bpf/qp.bpf.c"	     /* NOLINT(bugprone-suspicious-include) */

@@ -84,6 +84,7 @@ void EventLoop::close(const std::string& reason) {
     queue_pair_events_ = devx_events_ = false;
     if (!probes_) return;
     past_losses_ = past_losses_ + probes_->losses();
+    past_commands_ += probes_->commands();
     old = std::move(probes_);
     for (ProbeStatus& one : status_) {
       one.attached = one.waiting = false;
@@ -156,6 +157,13 @@ EventLosses EventLoop::losses() const {
   losses_known_ = now.total();
   losses_asked_ = asked.value;
   return now;
+}
+
+FirmwareCommands EventLoop::commands() const {
+  const std::lock_guard lock(mutex_);
+  FirmwareCommands out = past_commands_;
+  if (probes_) out += probes_->commands();
+  return out;
 }
 
 std::map<std::string, std::uint64_t> EventLoop::counts() const {

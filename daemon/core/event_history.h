@@ -22,8 +22,8 @@
 namespace qpscope {
 
 // In the order of the table in event_history.cpp, where a new kind has its row.
-enum class HistoryKind : std::uint8_t { queue_pair_error, queue_pair_failed, port_state, device_added, device_removed, probes, daemon };
-inline constexpr std::size_t kHistoryKinds = 7;
+enum class HistoryKind : std::uint8_t { queue_pair_error, queue_pair_failed, port_state, device_added, device_removed, probes, daemon, firmware_command_slow, firmware_command_failed };
+inline constexpr std::size_t kHistoryKinds = 9;
 
 struct HistoryKindRow {
   HistoryKind kind;

@@ -25,7 +25,7 @@ has() {
 has_none() { ! metric qpscope_tenant_memory_regions "workload=$1.service" >/dev/null; }
 resident() { awk '/^VmRSS/ { print $2 }' "/proc/$DAEMON_PID/status"; }
 
-DAEMON_YAML='sampling: {slow_interval: 2}'
+DAEMON_YAML='sampling: {slow_interval: 2s}'
 hold old rxe0 3 1000000
 start_daemon
 wait_for 20 'has old rxe0 3 3000000' 'memory older than the daemon is its tenant'\''s'
