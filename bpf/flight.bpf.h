@@ -15,6 +15,7 @@
 #define VERB_DESTROY 2
 #define VERB_DEVX_CREATE 3
 #define VERB_DEVX_DESTROY 4
+#define VERB_COMMAND 5
 
 static __always_inline __u64 current_tid(void)
 {

@@ -11,9 +11,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <mutex>
 #include <optional>
 
+#include "bpf/commands.h"
 #include "bpf/decode.h"
 #include "bpf/events.h"
 #include "bpf/kernel_facts.h"
@@ -45,6 +47,8 @@ class ProbeSet::Impl {
     if (stop_fd_ < 0) return std::unexpected(io_error("making an eventfd", errno));
     if (!probes_.object) return {};
     ring_fd_ = map_fd("events");
+    const std::uint32_t zero = 0, own = static_cast<std::uint32_t>(getpid());
+    if (bpf_map_update_elem(map_fd("own_process"), &zero, &own, BPF_ANY) != 0) return std::unexpected(io_error("telling BPF who we are", errno));
     auto reader = RingReader::open(ring_fd_, ring_bytes);
     if (!reader) return std::unexpected(reader.error());
     reader_.emplace(std::move(*reader));
@@ -106,6 +110,23 @@ class ProbeSet::Impl {
     return out;
   }
 
+  FirmwareCommands commands() const {
+    FirmwareCommands out;
+    if (!probes_.object) return out;
+    static_assert(COMMAND_BOUNDS == kCommandBoundsNs.size());
+    each<command_key, command_count>("commands", [&](const command_key& key, const command_count& count) {
+      FirmwareCommands::Device& device = out.devices[{key.device, strnlen(key.device, sizeof(key.device))}];
+      FirmwareCommands::Calls calls{.counts = {}, .sum_ns = count.sum_ns};
+      std::ranges::copy(count.counts, calls.counts.begin());
+      (key.ours ? device.ours : device.others) += calls;
+    });
+    each<command_failure_key, std::uint64_t>("command_fails", [&](const command_failure_key& key, std::uint64_t count) {
+      out.devices[{key.device, strnlen(key.device, sizeof(key.device))}].failures[key.opcode] += count;
+    });
+    out.uncounted = counted(LOSS_COMMANDS_FULL);
+    return out;
+  }
+
   void stop() const {
     const std::uint64_t one = 1;
     // Fails only when it was called 2^64 times.
@@ -113,6 +134,16 @@ class ProbeSet::Impl {
   }
 
  private:
+  // Entries are never removed, so that every one is met.
+  template <class Key, class Value, class Take>
+  void each(const char* map, Take take) const {
+    const int fd = map_fd(map);
+    Key key{};
+    for (Key* before = nullptr; bpf_map_get_next_key(fd, before, &key) == 0; before = &key) {
+      Value value{};
+      if (bpf_map_lookup_elem(fd, &key, &value) == 0) take(key, value);
+    }
+  }
   int map_fd(const char* name) const { return bpf_object__find_map_fd_by_name(probes_.object.get(), name); }
 
   void deliver(std::span<const std::byte> record) {
@@ -158,6 +189,7 @@ Result<std::size_t> ProbeSet::poll(std::chrono::milliseconds timeout) { return i
 void ProbeSet::drain() { impl_->drain(); }
 EventLosses ProbeSet::losses(std::map<std::string, ProbeRuns, std::less<>>* runs) const { return impl_->losses(runs); }
 std::vector<EventCount> ProbeSet::counts() const { return impl_->counts(); }
+FirmwareCommands ProbeSet::commands() const { return impl_->commands(); }
 void ProbeSet::stop() { impl_->stop(); }
 
 }  // namespace qpscope

@@ -14,6 +14,7 @@
 
 #include "core/error.h"
 #include "core/event.h"
+#include "core/firmware_commands.h"
 
 namespace qpscope {
 
@@ -66,6 +67,8 @@ class ProbeSet {
   EventLosses losses(std::map<std::string, ProbeRuns, std::less<>>* runs = nullptr) const;
   // What is counted whether it is told or not.
   std::vector<EventCount> counts() const;
+  // Firmware commands since the probes were loaded.
+  FirmwareCommands commands() const;
   // Wakes a poll() in another thread; used once, at the end.
   void stop();
 

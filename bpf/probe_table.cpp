@@ -22,6 +22,7 @@ constexpr Alternatives kSrqEvent = {"srq_event_fe", "srq_event_kp"};
 constexpr Alternatives kWqEvent = {"wq_event_fe", "wq_event_kp"};
 constexpr Alternatives kDeviceEvent = {"dev_event_fe", "dev_event_kp"};
 constexpr Alternatives kCmEvent = {"cm_event"};
+constexpr Alternatives kCommand = {"command_do_fx command_do_fe", "command_do_kr command_do_kp", "command_exec_kr command_exec_kp"};
 constexpr Alternatives kMkdir = {"cgroup_mkdir"};
 constexpr Alternatives kRename = {"cgroup_rename"};
 constexpr Alternatives kRmdir = {"cgroup_rmdir"};
@@ -33,6 +34,7 @@ constexpr ProbeRow kRows[] = {
     {"counter_del", Feature::counter_sets, kCounterDel},
     {"devx_destroy", Feature::devx, kDevxDestroy},
     {"devx_create", Feature::devx, kDevxCreate},
+    {"mlx5_command", Feature::commands, kCommand},
     {"qp_destroy", Feature::qp, kDestroy},
     {"qp_modify", Feature::qp, kModify},
     {"qp_create", Feature::qp, kCreate},

@@ -15,6 +15,7 @@ enum class Feature : unsigned char {
   device_events,  // of ports and devices; of ib_core
   connections,    // of rdma_cm
   devx,          // create and destroy, both or none; of mlx5_ib
+  commands,      // of mlx5_core
   cgroups,       // the core kernel only
 };
 
@@ -25,6 +26,7 @@ constexpr std::string_view module_of(Feature feature) {
     case Feature::devx: return "mlx5_ib";
     case Feature::object_events: return "ib_uverbs";
     case Feature::connections: return "rdma_cm";
+    case Feature::commands: return "mlx5_core";
     default: return "ib_core";
   }
 }
@@ -38,6 +40,7 @@ constexpr std::string_view to_string(Feature feature) {
     case Feature::object_events: return "object_events";
     case Feature::device_events: return "device_events";
     case Feature::connections: return "connections";
+    case Feature::commands: return "commands";
     case Feature::cgroups: break;
   }
   return "cgroups";

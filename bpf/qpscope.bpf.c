@@ -6,6 +6,7 @@
 #include "bpf/async.bpf.c"   /* NOLINT(bugprone-suspicious-include) */
 #include "bpf/cgroup.bpf.c"  /* NOLINT(bugprone-suspicious-include) */
 #include "bpf/cm.bpf.c"	     /* NOLINT(bugprone-suspicious-include) */
+#include "bpf/command.bpf.c" /* NOLINT(bugprone-suspicious-include) */
 #include "bpf/counter.bpf.c" /* NOLINT(bugprone-suspicious-include) */
 #include "bpf/devx.bpf.c"    /* NOLINT(bugprone-suspicious-include) */
 #include "bpf/qp.bpf.c"	     /* NOLINT(bugprone-suspicious-include) */

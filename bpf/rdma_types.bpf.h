@@ -92,6 +92,19 @@ struct devx_obj {
 	__u64 obj_id;
 };
 
+struct kobject {
+	const char *name;
+};
+
+struct device {
+	struct kobject kobj;
+};
+
+/* Of mlx5_core. */
+struct mlx5_core_dev {
+	struct device *device;
+};
+
 struct ib_pd {
 	struct ib_device *device;
 };

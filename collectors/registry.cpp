@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "collectors/memory_regions.h"
 #include "collectors/queue_pairs.h"
 #include "collectors/tenant_counters.h"
 #include "collectors/tenant_info.h"
@@ -19,7 +20,7 @@ std::span<const CollectorRow* const> collector_rows() {
 }
 
 std::vector<MetricList> collector_metrics() {
-  std::vector<MetricList> lists{vocabulary_metrics(), netdev_metrics(), queue_pair_metrics(), tenant_metrics(), tenant_counter_metrics()};
+  std::vector<MetricList> lists{vocabulary_metrics(), netdev_metrics(), queue_pair_metrics(), memory_region_metrics(), tenant_metrics(), tenant_counter_metrics()};
   for (const CollectorRow* row : collector_rows()) lists.push_back(row->metrics);
   return lists;
 }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr MetricDef kInfo{
     "qpscope_tenant_info", MetricType::gauge,
-    "A tenant and workload with queue pairs, and the system that tells of it; labels are empty where that has no such thing (cgroup paths; "
+    "A tenant and workload with queue pairs or registered memory, and the system that tells of it; labels are empty where that has no such thing (cgroup paths; "
     "/etc/passwd, /var/log/pods, /var/lib/docker).",
     LabelNames{"tenant", "workload", "kind", "slurm_job", "slurm_user", "k8s_namespace", "unit"}};
 constexpr MetricDef kMember{"qpscope_tenant_member_info", MetricType::gauge,
@@ -26,8 +26,8 @@ constexpr std::array<const MetricDef*, 3> kMetrics{&kInfo, &kMember, &kDropped};
 
 MetricList tenant_metrics() { return kMetrics; }
 
-SampleList tenant_samples(std::span<const QpRecord> records, std::span<const Tenant> tenants) {
-  std::set<TenantId> in_use;
+SampleList tenant_samples(std::span<const QpRecord> records, std::span<const TenantId> with_memory, std::span<const Tenant> tenants) {
+  std::set<TenantId> in_use(with_memory.begin(), with_memory.end());
   std::set<std::tuple<TenantId, std::string_view, std::string_view>> members;
   for (const QpRecord& qp : records) {
     in_use.insert(qp.tenant);

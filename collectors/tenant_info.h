@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of the tenants that have queue pairs now, as samples: reads the table's copy, not the host. Pure.
+// What is known of the tenants that have queue pairs or registered memory now, as samples: reads the table's copy, not the host. Pure.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@ namespace qpscope {
 
 // `tenants` is indexed by TenantId. Pods and containers beyond kMostMembers are left out and counted.
 inline constexpr std::size_t kMostMembers = 1024;
-SampleList tenant_samples(std::span<const QpRecord> records, std::span<const Tenant> tenants);
+// `with_memory`: who has registered memory.
+SampleList tenant_samples(std::span<const QpRecord> records, std::span<const TenantId> with_memory, std::span<const Tenant> tenants);
 MetricList tenant_metrics();
 
 }  // namespace qpscope

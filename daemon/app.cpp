@@ -172,6 +172,10 @@ void App::publish() {
     self.losses = events->losses();
     self.probes = events->status();  // with the runs that were asked for with the losses
     self.events = events->counts();
+    std::vector<std::string> names;
+    for (const auto& [name, state] : self.samplers) names.push_back(name);
+    std::ranges::move(firmware_watch_.look(events->commands(), names, snapshot->at), std::back_inserter(own));
+    self.others_commands = firmware_watch_.others();
   }
   std::ranges::move(self_samples(self), std::back_inserter(own));
   std::ranges::move(watch_.samples(), std::back_inserter(own));

@@ -19,6 +19,7 @@
 #include "error_watch.h"
 #include "exporters/http.h"
 #include "exporters/pages.h"
+#include "firmware_watch.h"
 #include "history_watch.h"
 #include "incidents.h"
 #include "qp_tracker.h"
@@ -60,6 +61,7 @@ class App {
   const std::shared_ptr<EventHistory> history_;
   const std::shared_ptr<PortHistory> port_history_ = std::make_shared<PortHistory>();
   HistoryWatch history_watch_{*history_};
+  FirmwareWatch firmware_watch_{root_, *history_};
   DeviceWatch watch_;
   Devices devices_;
   QpTracker tracker_;

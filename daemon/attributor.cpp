@@ -19,8 +19,9 @@ auto group_of(const Owner& owner) { return std::tie(owner.tgid, owner.tid, owner
 
 }  // namespace
 
-Attributor::Attributor(QpTable& table, DevxTable& devx, std::mutex& table_mutex, TenantMap& tenants, ClockFn now, LookUp look_up, std::function<void()> done)
-    : table_(table), devx_(devx), table_mutex_(table_mutex), tenants_(tenants), now_(std::move(now)), look_up_(std::move(look_up)), done_(std::move(done)) {}
+Attributor::Attributor(QpTable& table, DevxTable& devx, MemoryTable& memory, std::mutex& table_mutex, TenantMap& tenants, ClockFn now, LookUp look_up,
+                       std::function<void()> done)
+    : table_(table), devx_(devx), memory_(memory), table_mutex_(table_mutex), tenants_(tenants), now_(std::move(now)), look_up_(std::move(look_up)), done_(std::move(done)) {}
 
 Attributor::~Attributor() {
   stop(0);
@@ -28,11 +29,12 @@ Attributor::~Attributor() {
 }
 
 void Attributor::pass() {
-  std::vector<QpTable::Waiting> waiting, waiting_devx;
+  std::vector<QpTable::Waiting> waiting, waiting_devx, waiting_memory;
   {
     const std::lock_guard lock(table_mutex_);
     waiting = table_.take_waiting();
     waiting_devx = devx_.take_waiting();
+    waiting_memory = memory_.take_waiting();
   }
   struct Answer {
     std::shared_ptr<const Owner> owner;
@@ -44,7 +46,7 @@ void Attributor::pass() {
     const std::lock_guard lock(mutex_);
     asks.swap(asks_);
   }
-  std::map<decltype(group_of(std::declval<const Owner&>())), Answer> answers;  // keys refer to owners that the three hold
+  std::map<decltype(group_of(std::declval<const Owner&>())), Answer> answers;  // keys refer to owners that the lists hold
   const auto find = [&](const Owner& known, BootTime seen) -> const Answer& {
     auto [it, fresh] = answers.try_emplace(group_of(known));
     if (!fresh) return it->second;
@@ -61,6 +63,7 @@ void Attributor::pass() {
   };
   for (const QpTable::Waiting& one : waiting) answer(one, table_);
   for (const QpTable::Waiting& one : waiting_devx) answer(one, devx_);
+  for (const QpTable::Waiting& one : waiting_memory) answer(one, memory_);
   for (const Ask& one : asks) {
     const Answer& found = find(one.owner, one.seen);
     one.answer(*found.owner, tenants_.tenants()->at(found.tenant));
@@ -113,6 +116,7 @@ void Attributor::run(const std::vector<int>& listening) {
       const std::lock_guard table_lock(table_mutex_);
       table_.retry_unsettled();
       devx_.retry_unsettled();
+      memory_.retry_unsettled();
       retry = std::chrono::steady_clock::now() + kRetry;
     }
     pass();

@@ -2,7 +2,7 @@
 // The resolver thread: takes queue pairs that wait for their tenant, looks at their owners and asks the sources. Files may
 // block (a process's memory, a network file system), so nobody else waits for it, and it may be left behind.
 //
-// What waits is kept in the tables (QpTable::take_waiting, DevxTable): bounded by it, and gone with the queue pair. Owners whose names are
+// What waits is kept in the tables (QpTable::take_waiting, DevxTable, MemoryTable): bounded by it, and gone with the queue pair. Owners whose names are
 // not there yet are asked again every few seconds.
 #pragma once
 
@@ -15,6 +15,7 @@
 
 #include "core/clock.h"
 #include "core/devx_table.h"
+#include "core/memory_table.h"
 #include "core/qp_table.h"
 #include "core/tenant_map.h"
 
@@ -26,7 +27,7 @@ class Attributor {
   using LookUp = std::function<Owner(const Owner& known, BootTime seen)>;
 
   // `done`: called after every round, by its thread.
-  Attributor(QpTable& table, DevxTable& devx, std::mutex& table_mutex, TenantMap& tenants, ClockFn now, LookUp look_up, std::function<void()> done = {});
+  Attributor(QpTable& table, DevxTable& devx, MemoryTable& memory, std::mutex& table_mutex, TenantMap& tenants, ClockFn now, LookUp look_up, std::function<void()> done = {});
   ~Attributor();
 
   // One round on the calling thread; instead of start().
@@ -53,6 +54,7 @@ class Attributor {
 
   QpTable& table_;
   DevxTable& devx_;
+  MemoryTable& memory_;
   std::mutex& table_mutex_;
   TenantMap& tenants_;
   const ClockFn now_;

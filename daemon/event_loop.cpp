@@ -101,6 +101,7 @@ void EventLoop::close(const std::string& reason) {
     if (!probes_) return;
     past_losses_ = past_losses_ + probes_->losses();
     past_counts_ = sum(std::move(past_counts_), probes_->counts());
+    past_commands_ += probes_->commands();
     old = std::move(probes_);
     for (ProbeStatus& one : status_) {
       one.attached = one.waiting = false;
@@ -173,6 +174,13 @@ EventLosses EventLoop::losses() const {
   losses_known_ = now.total();
   losses_asked_ = asked.value;
   return now;
+}
+
+FirmwareCommands EventLoop::commands() const {
+  const std::lock_guard lock(mutex_);
+  FirmwareCommands out = past_commands_;
+  if (probes_) out += probes_->commands();
+  return out;
 }
 
 std::map<std::string, std::uint64_t> EventLoop::counts() const {

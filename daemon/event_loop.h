@@ -39,6 +39,7 @@ class EventLoop {
   std::uint64_t openings() const { return openings_; }           // of probe sets: between two of them events are missed. Any thread
   std::vector<ProbeStatus> status() const;                       // with runs as of the last losses(); any thread
   EventLosses losses() const;                                    // asks the kernel: threads that share the daemon's descriptors
+  FirmwareCommands commands() const;                             // the same
   std::uint64_t losses_known() const { return losses_known_; }   // their sum when they were last asked for; any thread
   BootTime losses_asked() const { return {losses_asked_}; }      // when that was, or earlier than what losses_known() says afterwards; any thread
   std::map<std::string, std::uint64_t> counts() const;           // events by kind; any thread
@@ -58,6 +59,7 @@ class EventLoop {
   mutable std::vector<ProbeStatus> status_;  // its runs are written by losses()
   EventLosses past_losses_;  // of probe sets that were closed
   std::vector<EventCount> past_counts_;  // the same
+  FirmwareCommands past_commands_;  // likewise
   std::string condemned_;
   std::array<std::atomic<std::uint64_t>, std::variant_size_v<Event>> counts_{};
   std::atomic<bool> queue_pair_events_ = false, devx_events_ = false;

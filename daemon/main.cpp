@@ -23,6 +23,7 @@
 #include "exporters/metrics_doc.h"
 #include "exporters/owner_json.h"
 #include "exporters/pages.h"
+#include "firmware_watch.h"
 #include "incidents.h"
 #include "kernel_events.h"
 #include "log_setup.h"
@@ -72,7 +73,7 @@ void block_signals() {
 
 std::string metrics_reference() {
   std::vector<MetricList> rooms = collector_metrics();
-  rooms.insert(rooms.end(), {qp_series_metrics(), series_limit_metrics(), page_metrics(), self_metrics(), device_watch_metrics(), event_history_metrics(), incident_metrics(), kernel_event_metrics(), counter_set_metrics()});
+  rooms.insert(rooms.end(), {qp_series_metrics(), series_limit_metrics(), page_metrics(), self_metrics(), device_watch_metrics(), event_history_metrics(), incident_metrics(), kernel_event_metrics(), counter_set_metrics(), firmware_metrics()});
   return metrics_markdown(std::move(rooms)) + vocabulary_markdown();
 }
 

@@ -62,6 +62,10 @@ Result<std::vector<NlContext>> NldevSource::contexts(DeviceIndex device) {
   return fail(ErrorCode::io, "RDMA netlink: contexts come and go too fast to be listed");
 }
 
+Result<std::vector<MemoryRegion>> NldevSource::memory_regions(DeviceIndex device) {
+  return with([&](Nldev& nl) { return nl.memory_regions(device); });
+}
+
 Result<std::uint32_t> NldevSource::count(DeviceIndex device) {
   return with([&](Nldev& nl) { return nl.queue_pair_count(device); });
 }

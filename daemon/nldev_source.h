@@ -20,6 +20,7 @@ class NldevSource : public QpSource {
   Result<std::uint32_t> count(DeviceIndex device) override;
   // User contexts. An error also where they change too fast to be told.
   Result<std::vector<NlContext>> contexts(DeviceIndex device);
+  Result<std::vector<MemoryRegion>> memory_regions(DeviceIndex device);
   void close() override { nldev_.reset(); }
 
  private:

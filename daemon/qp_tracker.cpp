@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "collectors/driver.h"
 #include "collectors/host/proc.h"
+#include "collectors/memory_regions.h"
 #include "collectors/queue_pairs.h"
 #include "collectors/tenant_info.h"
 #include "collectors/tenants/registry.h"
@@ -55,11 +56,15 @@ QpTracker::QpTracker(const Host& host, const Config& config, Budgets& budgets, E
       device_names_(std::make_shared<const std::map<DeviceIndex, std::string>>()),
       table_(config.bpf.qp_table_limit),
       devx_(table_.owners()),
-      attributor_(table_, devx_, table_mutex_, tenants_, boot_now, [this](const Owner& known, BootTime seen) { return look_up(known, seen); }, [this] { tell_news(); }),
+      attributor_(table_, devx_, memory_, table_mutex_, tenants_, boot_now, [this](const Owner& known, BootTime seen) { return look_up(known, seen); }, [this] { tell_news(); }),
       kernel_events_(history, kernel_event_hooks()),
       initial_pids_(in_initial_pid_namespace()),
       self_check_(initial_pids_),
       ownership_(host.root, table_, devx_, table_mutex_, tenants_, ownership_hooks()),
+      memory_survey_(memory_, table_mutex_, config.sampling.slow_interval,
+                     {.now = boot_now,
+                      .regions = [this](DeviceIndex device) { return survey_source_.memory_regions(device); },
+                      .news = [this] { attributor_.wake(); }}),
       records_(std::make_shared<const std::vector<QpRecord>>()),
       records_devices_(device_names_) {}
 
@@ -90,6 +95,7 @@ std::unique_ptr<Reconcilers> QpTracker::make_reconcilers() {
                             .listed =
                                 [this](const std::map<DeviceIndex, std::string>& devices) {
                                   if (events_) ownership_.survey(devices);
+                                  memory_survey_.look(devices);
                                 },
                             .ending = [this] { survey_source_.close(); }};
   return std::make_unique<Reconcilers>(table_, table_mutex_, self_check_, options, std::move(of_device), std::move(of_all));
@@ -148,6 +154,7 @@ Result<> QpTracker::pass() {
     std::this_thread::sleep_for(kPassPause);
     done = reconcilers_->pass();
   }
+  memory_survey_.look(reconcilers_->devices());
   attributor_.pass();
   return done;
 }
@@ -191,10 +198,13 @@ SampleList QpTracker::fill(Snapshot& snapshot) {
   snapshot.tenants = tenants_.tenants();  // after the records: no record names a pair that is not in it
   SampleList samples = queue_pair_samples({.totals = table_.totals(), .records = *records_, .tenants = *snapshot.tenants, .devices = *snapshot.devices,
                                            .devx = verified ? devx_.counts() : DevxTable::Counts{}});
-  std::ranges::move(tenant_samples(*records_, *snapshot.tenants), std::back_inserter(samples));
   if (events_) std::ranges::move(kernel_event_samples(events_->kernel_counts(), *snapshot.devices), std::back_inserter(samples));
+  std::ranges::move(memory_region_samples(memory_.counts(), *snapshot.tenants, *snapshot.devices), std::back_inserter(samples));
+  const std::vector<TenantId> with_memory = memory_.tenants();
+  std::ranges::move(tenant_samples(*records_, with_memory, *snapshot.tenants), std::back_inserter(samples));
   tenants_.in_use(table_.tenants(), boot_now());
   tenants_.in_use(table_.owners().tenants(), boot_now());
+  tenants_.in_use(with_memory, boot_now());
   return samples;
 }
 

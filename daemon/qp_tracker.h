@@ -27,6 +27,7 @@
 #include "dead_qps.h"
 #include "event_loop.h"
 #include "kernel_events.h"
+#include "memory_survey.h"
 #include "nldev_source.h"
 #include "port_ownership.h"
 #include "reconcilers.h"
@@ -123,6 +124,7 @@ class QpTracker : public QpDirectory {
   std::mutex table_mutex_;
   QpTable table_;
   DevxTable devx_;  // with table_mutex_ too
+  MemoryTable memory_;  // the same
   Attributor attributor_;
 
   KernelEvents kernel_events_;
@@ -132,6 +134,7 @@ class QpTracker : public QpDirectory {
   bool told_ = false;             // with table_mutex_: BPF has told of a queue pair or another object
   NldevSource survey_source_;     // the listing thread's
   PortOwnership ownership_;
+  MemorySurvey memory_survey_;    // the same thread's
 
   std::unique_ptr<EventLoop> events_;
   std::unique_ptr<Reconcilers> reconcilers_;  // use all of the above

@@ -49,7 +49,7 @@ constexpr MetricDef kRest{"qpscope_collector_interval_seconds", kGauge,
                           "Time between two passes of a collector that takes it slower than its clock, since what it reads is slow and keeps others waiting; there is none while all "
                           "is well.", LabelNames{"collector", "device"}};
 constexpr MetricDef kCommands{"qpscope_firmware_commands_total", kCounter,
-                              "Firmware commands that qpscope caused, where the driver asks the firmware: counted by what it asked (self).", LabelNames{"device", "by"}};
+                              "Firmware commands that qpscope caused, where the driver asks the firmware: counted by what it asked (self); on mlx5 also those that anybody else waited for (others; BPF mlx5_cmd_do).", LabelNames{"device", "by"}};
 constexpr MetricDef kThrottled{"qpscope_budget_throttled_total", kCounter, "Questions to devices that were put off by budget.firmware_commands_per_second.", {}};
 constexpr MetricDef kSaved{"qpscope_state_saved", kGauge, "Whether a restart goes on from the totals on this page, whatever counts them (/run/qpscope/state).", {}};
 constexpr MetricDef kCpu{"process_cpu_seconds_total", kCounter, "User and system CPU time of qpscoped (getrusage).", {}};
@@ -117,6 +117,7 @@ SampleList self_samples(const SelfView& view) {
     if (present.contains(device)) out.push_back(sample(kCommands, {device, "self"}, static_cast<double>(budget->spent())));
     throttled += budget->throttled();
   }
+  for (const auto& [device, count] : view.others_commands) out.push_back(sample(kCommands, {device, "others"}, static_cast<double>(count)));
   out.push_back(sample(kThrottled, {}, static_cast<double>(throttled)));
   out.push_back(sample(kForgotten, {}, static_cast<double>(view.totals_forgotten)));
   out.push_back(sample(kSuspicionsDropped, {}, static_cast<double>(view.suspicions_dropped)));

@@ -31,6 +31,7 @@ struct SelfView {
   std::uint64_t totals_forgotten = 0;
   std::uint64_t suspicions_dropped = 0;
   std::vector<std::pair<std::string, std::shared_ptr<CommandBudget>>> budgets;  // by device
+  std::map<std::string, std::uint64_t> others_commands = {};  // firmware commands of others, by device, where they are seen
   std::optional<bool> state_saved;  // nullopt: no state is kept
   double wall_minus_boot = 0;
   ProcessCost process;

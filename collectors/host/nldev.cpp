@@ -202,6 +202,14 @@ Result<std::uint32_t> Nldev::queue_pair_count(DeviceIndex device) {
   return ask_one(RDMA_NLDEV_CMD_RES_GET, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}}, at("RES_GET", device), nldev::parse_queue_pair_count);
 }
 
+Result<std::vector<MemoryRegion>> Nldev::memory_regions(DeviceIndex device) {
+  std::vector<MemoryRegion> out;
+  const auto answer = ask(RDMA_NLDEV_CMD_RES_MR_GET, true, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}}, at("RES_MR_GET", device),
+                          [&](std::span<const std::byte> message) { return nldev::parse_memory_regions(message, budget_.rows, out); });
+  if (!answer) return std::unexpected(answer.error());
+  return out;
+}
+
 Result<std::vector<NlContext>> Nldev::contexts(DeviceIndex device) {
   std::vector<NlContext> out;
   const auto answer = ask(RDMA_NLDEV_CMD_RES_CTX_GET, true, {{RDMA_NLDEV_ATTR_DEV_INDEX, device.value}}, at("RES_CTX_GET", device),

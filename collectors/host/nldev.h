@@ -19,6 +19,7 @@
 
 #include "core/error.h"
 #include "core/ids.h"
+#include "core/memory_table.h"
 #include "core/qp_record.h"
 #include "core/rdma.h"
 
@@ -144,6 +145,10 @@ class Nldev {
   // No firmware. All or an error; a kernel that does not know the question (5.10) says EINVAL or EOPNOTSUPP. Of one that changes meanwhile
   // some may be missing: ask until two answers agree.
   Result<std::vector<NlContext>> contexts(DeviceIndex device);
+
+  // No firmware. All or an error, ErrorCode::limit where there are more than the budget allows. Of regions that come and go meanwhile, others
+  // may be missing or told twice: the kernel goes on by position (res_get_common_dumpit).
+  Result<std::vector<MemoryRegion>> memory_regions(DeviceIndex device);
 
   // Firmware: one pass over the hw_counters, never from the sysfs cache; optional counters that are off are left out.
   // EMSGSIZE: the driver has more counters than fit into one page (stat_get_doit_default_counter uses NLMSG_DEFAULT_SIZE,

@@ -204,6 +204,65 @@ Result<> parse_contexts(Bytes attributes, std::size_t most, std::vector<NlContex
   });
 }
 
+namespace {
+
+// What a driver adds: pairs of a name and a value, each an attribute. mlx5 says "odp" of regions on demand (hw/mlx5/restrack.c).
+Result<bool> on_demand(Bytes driver_entries) {
+  bool odp = false;
+  const auto result = for_each_attribute(driver_entries, [&](unsigned type, Bytes entry) -> Result<> {
+    if (type == RDMA_NLDEV_ATTR_DRIVER_STRING) odp = odp || text(entry) == "odp";
+    return {};
+  });
+  if (!result) return std::unexpected(result.error());
+  return odp;
+}
+
+Result<MemoryRegion> parse_memory_region(Bytes attributes) {
+  MemoryRegion out;
+  std::optional<std::uint32_t> number;
+  const auto result = for_each_attribute(attributes, [&](unsigned type, Bytes value) -> Result<> {
+    switch (type) {
+      case RDMA_NLDEV_ATTR_RES_MRN:
+        return take(value, "RES_MRN", number);
+      case RDMA_NLDEV_ATTR_RES_MRLEN:
+        return take(value, "RES_MRLEN", out.bytes);
+      case RDMA_NLDEV_ATTR_RES_PID:
+        return take(value, "RES_PID", out.tid.value);
+      case RDMA_NLDEV_ATTR_RES_KERN_NAME:
+        out.kern_name = text(value);
+        return {};
+      case RDMA_NLDEV_ATTR_DRIVER: {
+        const auto odp = on_demand(value);
+        if (!odp) return std::unexpected(odp.error());
+        out.on_demand = *odp;
+        return {};
+      }
+      default:
+        return {};
+    }
+  });
+  if (!result) return std::unexpected(result.error());
+  if (!number) return bad("a memory region without number");
+  out.number = *number;
+  return out;
+}
+
+}  // namespace
+
+Result<> parse_memory_regions(Bytes attributes, std::size_t most, std::vector<MemoryRegion>& out) {
+  const auto entry = [&](unsigned type, Bytes value) -> Result<> {
+    if (type != RDMA_NLDEV_ATTR_RES_MR_ENTRY) return {};
+    auto region = parse_memory_region(value);
+    if (!region) return std::unexpected(std::move(region.error()));
+    if (out.size() >= most) return fail(ErrorCode::limit, "RDMA netlink: more than " + std::to_string(most) + " memory regions");
+    out.push_back(std::move(*region));
+    return {};
+  };
+  return for_each_attribute(attributes, [&](unsigned type, Bytes value) -> Result<> {
+    return type == RDMA_NLDEV_ATTR_RES_MR ? for_each_attribute(value, entry) : Result<>{};
+  });
+}
+
 Result<std::uint32_t> parse_driver_id(Bytes attributes) {
   std::optional<std::uint32_t> id;
   const auto result = for_each_attribute(attributes, [&](unsigned type, Bytes value) -> Result<> {

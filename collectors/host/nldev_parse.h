@@ -36,6 +36,9 @@ Result<> parse_queue_pairs(Bytes attributes, std::size_t most, std::vector<QpRow
 // One message of a RES_CTX_GET dump; appends. ErrorCode::limit: out.size() would pass `most`.
 Result<> parse_contexts(Bytes attributes, std::size_t most, std::vector<NlContext>& out);
 
+// One message of a RES_MR_GET dump; appends. ErrorCode::limit: out.size() would pass `most`.
+Result<> parse_memory_regions(Bytes attributes, std::size_t most, std::vector<MemoryRegion>& out);
+
 // The messages of a dump of counter sets; appends to `rows`, which must outlive it. ErrorCode::limit: more than `most` sets, or of
 // members of all sets; or messages without a set that do not end, which is how the kernel deals with one that does not fit
 // (res_get_common_dumpit). Two in a row can be an honest answer: nothing of this port, and a first datagram that is smaller than

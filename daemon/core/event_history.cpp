@@ -29,6 +29,8 @@ constexpr std::array<HistoryKindRow, kHistoryKinds> kRows{{
     {probes, "probes", Severity::info, 128, 30},
     {HistoryKind::daemon, "daemon", Severity::info, 32, 30},
     {incident, "incident", Severity::error, 128, 30},  // what happened is kept in a file
+    {firmware_command_slow, "firmware_command_slow", Severity::warning, 64, 30},
+    {firmware_command_failed, "firmware_command_failed", Severity::warning, 64, 30},  // a program may try for ever
 }};
 static_assert(std::ranges::all_of(kRows, [](const HistoryKindRow& row) { return &row == &kRows[static_cast<std::size_t>(row.kind)]; }), "in the order of the kinds");
 

@@ -24,9 +24,9 @@ namespace qpscope {
 // In the order of the table in event_history.cpp, where a new kind has its row.
 enum class HistoryKind : std::uint8_t {
   queue_pair_error, queue_pair_failed, queue_pair_moved_to_error, queue_pair_event, queue_pair_notice, completion_queue_event, shared_receive_queue_event, work_queue_event,
-  connection, connection_failed, port_state, port_event, gid_change, device_event, device_added, device_removed, probes, daemon, incident,
+  connection, connection_failed, port_state, port_event, gid_change, device_event, device_added, device_removed, probes, daemon, incident, firmware_command_slow, firmware_command_failed,
 };
-inline constexpr std::size_t kHistoryKinds = 19;
+inline constexpr std::size_t kHistoryKinds = 21;
 
 struct HistoryKindRow {
   HistoryKind kind;

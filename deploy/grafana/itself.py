@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether qpscope can be trusted, and what it costs."""
-from grafana import DEVICE, NODE, dashboard, graph, now, rate, row, stat, table
+from grafana import DEVICE, NODE, dashboard, graph, now, quantile, rate, row, stat, table
 
 DASHBOARD = dashboard(
     "qpscope-itself", "qpscope itself", "Collectors, probes, events, firmware commands, CPU and memory: whether what the other dashboards show can be trusted.",
@@ -39,8 +39,12 @@ DASHBOARD = dashboard(
               ("sum by (cluster, instance, device) (increase(qpscope_counters_gaps_total{@port}[10m]))", "{{instance}} {{device}} gaps"),
               now("qpscope_unmapped_counters", per=DEVICE, word="unknown"))),
     row("What it asks of the cards",
-        graph("Firmware commands", "That qpscope caused. The budget is budget.firmware_commands_per_second for each device.", "ops",
+        graph("Firmware commands", "That qpscope caused, and on mlx5 those of others. The budget is budget.firmware_commands_per_second for each device.", "ops",
               rate("qpscope_firmware_commands_total", "by", per=DEVICE)),
+        graph("Firmware answers within", "Applications that make queue pairs or register memory wait as long (mlx5).", "s",
+              quantile(0.5, "qpscope_mlx5_command_seconds", per=DEVICE, word="median"), quantile(0.99, "qpscope_mlx5_command_seconds", per=DEVICE, word="99 %")),
+        graph("Firmware commands that fail", "By command (mlx5); and those that found no room to be counted in.", "cps",
+              rate("qpscope_mlx5_command_failures_total", "opcode", per=DEVICE), rate("qpscope_mlx5_commands_uncounted_total", per=NODE, word="uncounted")),
         graph("Sampling interval", "Longer than sampling.interval where the budget asks for it.", "s", now("qpscope_sampling_interval_seconds", per=DEVICE),
               alerts={"QpscopeCoverageLow": None}),
         graph("Put off by the budget", "Questions that had to wait.", "cps", rate("qpscope_budget_throttled_total", per=NODE), alerts={"QpscopeCoverageLow": None}),

@@ -6,7 +6,7 @@ source "$(dirname "$0")/lib.sh"
 
 licence_of() {
     case $1 in
-        bpf/events.h | bpf/losses.h | tests/bench/event_path/inject.h) echo "GPL-2.0-only OR Apache-2.0" ;;
+        bpf/commands.h | bpf/events.h | bpf/losses.h | tests/bench/event_path/inject.h) echo "GPL-2.0-only OR Apache-2.0" ;;
         *.bpf.c | *.bpf.h | tests/guest/mlx5sim/*.[ch]) echo "GPL-2.0-only" ;;
         *) echo "Apache-2.0" ;;
     esac

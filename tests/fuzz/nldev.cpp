@@ -59,6 +59,9 @@ void attributes(Bytes bytes) {
   std::vector<NlContext> contexts(1);
   if (const auto result = parse_contexts(bytes, kMost, contexts); !result) bad(result.error());
   check(!contexts.empty() && contexts.size() <= kMost, "contexts are appended, within the budget");
+  std::vector<MemoryRegion> regions(1);
+  if (const auto result = parse_memory_regions(bytes, kMost, regions); !result) bad(result.error());
+  check(!regions.empty() && regions.size() <= kMost, "memory regions are appended, within the budget");
 }
 
 // Header as the reader expects it: sequence 7, socket 9. Datagrams of at most 64 bytes, so that an answer has several.

@@ -35,7 +35,7 @@ TEST_CASE("one sample for each pair that has queue pairs, and one for each conta
                                     {.tenant = "ml", .workload = "trainer", .kind = "kubernetes", .k8s_namespace = "ml"}};
   std::vector<QpRecord> records{of(3, "trainer-0", "main"), of(3, "trainer-0", "main"), of(3, "trainer-1"), of(0)};
   records.push_back({});  // an owner that is withheld
-  const SampleList out = tenant_samples(records, tenants);
+  const SampleList out = tenant_samples(records, {}, tenants);
   CHECK(labels(out, "qpscope_tenant_info") == std::vector<Labels>{{"unknown", "unknown", "unknown", "", "", "", ""},
                                                                                     {"ml", "trainer", "kubernetes", "", "", "ml", ""}});
   CHECK(labels(out, "qpscope_tenant_member_info") ==
@@ -47,7 +47,7 @@ TEST_CASE("members are bounded, and those without room are counted", "[collector
   const std::vector<Tenant> tenants{{.tenant = "t", .workload = "w"}};
   std::vector<QpRecord> records;
   for (std::size_t i = 0; i < kMostMembers + 7; ++i) records.push_back(of(0, "p" + std::to_string(i)));
-  const SampleList out = tenant_samples(records, tenants);
+  const SampleList out = tenant_samples(records, {}, tenants);
   CHECK(labels(out, "qpscope_tenant_member_info").size() == kMostMembers);
   CHECK(std::get<double>(out.back().value) == 7);
 }

@@ -29,13 +29,14 @@ class ByProcess : public TenantResolver {
 struct Bench {
   QpTable table{1000};
   DevxTable devx{table.owners()};
+  MemoryTable memory;
   std::mutex table_mutex;
   FakeClock clock;
   std::shared_ptr<int> asked;
   std::shared_ptr<std::atomic<bool>> all_named;
   TenantMap tenants{resolvers(), 100};
   std::atomic<int> looked = 0;
-  Attributor attributor{table, devx, table_mutex, tenants, clock.fn(), [this](const Owner& owner, BootTime) { return ++looked, owner; }};
+  Attributor attributor{table, devx, memory, table_mutex, tenants, clock.fn(), [this](const Owner& owner, BootTime) { return ++looked, owner; }};
 
   std::vector<std::unique_ptr<TenantResolver>> resolvers() {
     auto source = std::make_unique<ByProcess>();
@@ -115,7 +116,7 @@ TEST_CASE("a source that hangs holds up nobody, and is told of at the end", "[da
   std::promise<void> release;
   Bench bench;
   std::atomic<bool> entered = false;
-  Attributor attributor(bench.table, bench.devx, bench.table_mutex, bench.tenants, bench.clock.fn(), [&](const Owner& owner, BootTime) {
+  Attributor attributor(bench.table, bench.devx, bench.memory, bench.table_mutex, bench.tenants, bench.clock.fn(), [&](const Owner& owner, BootTime) {
     entered = true;
     release.get_future().wait();
     return owner;

@@ -277,6 +277,38 @@ TEST_CASE("contexts with and without a process", "[host.nldev]") {
   CHECK(parse_contexts(m.attributes(), 100, contexts).error().code == ErrorCode::parse);
 }
 
+TEST_CASE("memory regions of a process, a kernel module and of nobody who lives", "[host.nldev]") {
+  Messages m;
+  nlmsghdr* header = m.begin(1);
+  nest(header, RDMA_NLDEV_ATTR_RES_MR, [&] {
+    nest(header, RDMA_NLDEV_ATTR_RES_MR_ENTRY, [&] {
+      mnl_attr_put_u64(header, RDMA_NLDEV_ATTR_RES_MRLEN, 1ULL << 33);
+      mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_RES_MRN, 7);
+      mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_RES_PDN, 1);
+      mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_RES_PID, 4711);
+      nest(header, RDMA_NLDEV_ATTR_DRIVER, [&] {
+        mnl_attr_put_strz(header, RDMA_NLDEV_ATTR_DRIVER_STRING, "odp");
+        mnl_attr_put_strz(header, RDMA_NLDEV_ATTR_DRIVER_STRING, "explicit");
+      });
+    });
+    nest(header, RDMA_NLDEV_ATTR_RES_MR_ENTRY, [&] {
+      mnl_attr_put_u64(header, RDMA_NLDEV_ATTR_RES_MRLEN, 0);
+      mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_RES_MRN, 8);
+      mnl_attr_put_strz(header, RDMA_NLDEV_ATTR_RES_KERN_NAME, "nvme_rdma");
+    });
+    nest(header, RDMA_NLDEV_ATTR_RES_MR_ENTRY, [&] { mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_RES_MRN, 9); });
+  });
+  std::vector<MemoryRegion> regions;
+  REQUIRE(parse_memory_regions(m.attributes(), 100, regions));
+  CHECK(regions == std::vector<MemoryRegion>{{7, {4711}, "", 1ULL << 33, true}, {8, {0}, "nvme_rdma", 0, false}, {9, {0}, "", 0, false}});
+  CHECK(parse_memory_regions(m.attributes(), 4, regions).error().code == ErrorCode::limit);
+  CHECK(regions.size() == 4);
+  header = m.begin(1);
+  nest(header, RDMA_NLDEV_ATTR_RES_MR,
+       [&] { nest(header, RDMA_NLDEV_ATTR_RES_MR_ENTRY, [&] { mnl_attr_put_u64(header, RDMA_NLDEV_ATTR_RES_MRLEN, 1); }); });
+  CHECK(parse_memory_regions(m.attributes(), 100, regions).error().code == ErrorCode::parse);
+}
+
 TEST_CASE("the count of queue pairs", "[host.nldev]") {
   Messages m;
   nlmsghdr* header = m.begin(1);
