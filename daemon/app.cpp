@@ -57,7 +57,8 @@ App::App(Config config, Sysroot root)
       pages_(store_, {.qp_limit = config_.exporters.prometheus.qp_limit,
                       .series_limit = config_.exporters.prometheus.series_limit,
                       .ready = [this] { return ready_.load(); },
-                      .api = {.wall_minus_boot = wall_minus_boot, .now = boot_now, .actions = {.focus = [this](const FocusRequest& wanted) { return focus(wanted); }}}}) {
+                      .api = {.wall_minus_boot = wall_minus_boot, .now = boot_now, .actions = {.focus = [this](const FocusRequest& wanted) { return focus(wanted); },
+                                                                                              .probes = [this](const ProbesRequest& wanted) { return set_probes(wanted); }}}}) {
   facts_ = status_facts(root_, boot_now());
   if (!root_.live()) return;
   host_.queue_pairs = &tracker_;
@@ -79,7 +80,7 @@ Result<> App::run() {
     carried_ = CarriedTotals(kept.own);
     open_api_socket();
   }
-  tracker_.start(http_->listen_descriptors());
+  tracker_.start();
 
   tell_started(goes_on);
 
@@ -151,7 +152,8 @@ void App::publish() {
                 .wall_minus_boot = wall_minus_boot(), .process = process_cost()};
   if (const EventLoop* events = tracker_.events()) {
     self.losses = events->losses();
-    self.probes = events->status();  // with the runs that were asked for with the losses
+    self.probes_back_seconds = events->suspended();  // before the status: what is off is not told as if by itself
+    self.probes = events->status();                  // with the runs that were asked for with the losses
     self.events = events->counts();
   }
   std::ranges::move(self_samples(self), std::back_inserter(own));
@@ -193,6 +195,13 @@ Result<std::string> App::focus(const FocusRequest& wanted) {
   const auto done = devices_.focus_on(wanted.device, wanted.qpn, wanted.seconds);
   if (!done) return std::unexpected(done.error());
   return "queue pair " + std::to_string(wanted.qpn.value) + " of " + wanted.device + " gets a counter set of its own, if there is room: see qpscope_qp_hw_counters_total";
+}
+
+// On a thread of the HTTP server.
+Result<std::string> App::set_probes(const ProbesRequest& wanted) {
+  EventLoop* events = tracker_.events();
+  if (!events) return fail(ErrorCode::unsupported, "no probe is attached anyway");
+  return wanted.attached ? events->resume() : events->suspend(wanted.seconds);
 }
 
 void App::stop() {

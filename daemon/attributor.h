@@ -31,8 +31,9 @@ class Attributor {
 
   // One round on the calling thread; instead of start().
   void pass();
-  // `listening`: the descriptors that the thread must not hold when it gets stuck.
-  void start(std::vector<int> listening);
+  // `kept`: the descriptors that the thread needs. All others it lets go of: stuck, it must not hold the listening socket, and at no time the links
+  // of the probes, which would stay attached by them when the probes are closed.
+  void start(std::vector<int> kept);
   // Queue pairs may wait. Any thread, cheap.
   void wake();
   // Asks the thread to end; false if it is stuck in the kernel after `wait_seconds`.
@@ -40,7 +41,7 @@ class Attributor {
   bool idle() const { return idle_; }  // nothing waits; true before start(). Any thread
 
  private:
-  void run(const std::vector<int>& listening);
+  void run(const std::vector<int>& kept);
 
   QpTable& table_;
   DevxTable& devx_;

@@ -38,8 +38,7 @@ class QpTracker : public QpDirectory {
   ~QpTracker() override;
 
   // Probes, cgroup walk, then the reconcilers with the seed. On a root that is not this machine's there is nothing to do.
-  // `listening`: the descriptors that the resolver must not hold when it gets stuck.
-  void start(const std::vector<int>& listening);
+  void start();
   // Every queue pair by netlink, on the calling thread, without BPF; instead of start(). Takes as long as the firmware budget wants.
   Result<> pass();
   // Ends the probes and asks the other threads to end. Those that are stuck in the kernel after `wait_seconds`, in words.
@@ -59,6 +58,7 @@ class QpTracker : public QpDirectory {
   // Where to say whose completion errors grow; thread-safe.
   Suspicions& suspicions() { return suspicions_; }
   const EventLoop* events() const { return events_.get(); }
+  EventLoop* events() { return events_.get(); }
   Ownership& ownership() { return ownership_; }
   std::optional<TenantId> tenant(const std::string& tenant, const std::string& workload) const { return tenants_.find(tenant, workload); }
   std::uint64_t tenant_overflows() const { return tenants_.overflows(); }
@@ -84,6 +84,8 @@ class QpTracker : public QpDirectory {
   std::optional<std::string> late_path(const Owner& owner);
   Owner look_up(const Owner& known, BootTime seen);
   void heed_self_check();
+  void forget_serials();
+  void heed_openings();
   void tell_failed(const QpCallFailed& failed);
   void found_dead(const std::string& device, QpRecord before, BootTime asked, std::optional<BootTime> suspected);
   std::optional<DeviceIndex> index_of(const std::string& device);
@@ -120,6 +122,7 @@ class QpTracker : public QpDirectory {
   PortOwnership ownership_;
 
   std::unique_ptr<EventLoop> events_;
+  std::uint64_t openings_heeded_ = 0;
   std::unique_ptr<Reconcilers> reconcilers_;  // use all of the above
 
   // The copy that snapshots share while nothing changes.

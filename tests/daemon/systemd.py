@@ -39,6 +39,21 @@ def test_verify():
     expect(subprocess.run([program, "--version"], capture_output=True, timeout=20).stdout, "the installed program does not run")
 
 
+def test_the_driver_unit():
+    """The probes go before the driver's service does what it does, and with it."""
+    unit, _ = installed()
+    template = unit.with_name("qpscope-driver@.service")
+    text = re.sub(r"^(Exec\w+=-)\S+/qpscope ", rf"\1{next(unit.parents[3].glob('bin/qpscope'))} ", template.read_text(), flags=re.M)
+    instance = unit.with_name("qpscope-driver@openibd.service")
+    instance.write_text(text)
+    unit.with_name("openibd.service").write_text("[Service]\nType=oneshot\nExecStart=/bin/true\n")
+    code, said = analyze("verify", "--man=no", instance)
+    mine = [line for line in said.splitlines() if "driver" in line]
+    expect(code == 0 and not mine, "systemd-analyze verify complains", said)
+    expect("PartOf=%i.service" in text and re.search(r"^After=.*%i\.service", text, re.M) and re.search(r"^ExecStop=-.*probes off$", text, re.M), "not what it is for", text)
+    expect(not re.search(r"@[A-Z_]+@", text), "the unit is not configured", text)
+
+
 def test_exposure():
     unit, _ = installed()
     code, said = analyze("security", "--offline=true", "--no-pager", f"--threshold={EXPOSURE}", unit)
