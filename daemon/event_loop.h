@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The events thread: owns the probes, hands every event to one sink, opens the probes again when a module that they attach to comes or goes, and
-// lets go of them for a while where somebody wants to take such a module out (links of trampolines hold it).
+// lets go of them for a while where somebody asks for it (links of trampolines hold such a module).
 // Never blocks on anything but the ring, reads no files on the way of an event.
 #pragma once
 
