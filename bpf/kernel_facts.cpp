@@ -123,12 +123,10 @@ std::uint64_t module_identity(const std::string& sys_root, const std::string& mo
   return info.st_ino;
 }
 
-std::optional<std::string> KernelFacts::foreign(const std::string& module) const {
+std::optional<std::string> KernelFacts::foreign_build_id(const std::string& module) const {
   const std::string folder = sys_root_ + "/module/" + module;
   if (read_file(folder + "/taint").find('O') == std::string::npos) return std::nullopt;
-  std::string id = parse_build_id(read_file(folder + "/notes/.note.gnu.build-id"));
-  if (id.empty()) id = "unknown";
-  return module + " is not this kernel's own: its build id " + id + " has no entry in bpf/layouts";
+  return parse_build_id(read_file(folder + "/notes/.note.gnu.build-id"));
 }
 
 std::optional<std::string> KernelFacts::no_trampoline(const std::string& symbol, const std::string& module) const {

@@ -27,8 +27,8 @@ class KernelFacts {
   KernelFacts(const KernelFacts&) = delete;
   KernelFacts& operator=(const KernelFacts&) = delete;
 
-  // Set when the running module is not the one this kernel was built with: why its layout cannot be known.
-  std::optional<std::string> foreign(const std::string& module) const;
+  // Set when the running module is not the one this kernel was built with: its build id, empty if it has none.
+  std::optional<std::string> foreign_build_id(const std::string& module) const;
 
   // Why a trampoline (fentry, fexit) or a kprobe on `symbol` cannot work; nullopt: worth trying.
   std::optional<std::string> no_trampoline(const std::string& symbol, const std::string& module) const;

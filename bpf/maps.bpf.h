@@ -38,7 +38,7 @@ struct {
 	__type(value, __u64);
 } qp_serials SEC(".maps");
 
-/* Per CPU, how many serials were given. */
+/* Per CPU, the last serial that was given; user space starts it (probe_loader.cpp). */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);

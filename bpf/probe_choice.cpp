@@ -33,10 +33,10 @@ std::optional<std::string> implausible(const Alternative& programs, const std::s
 
 }  // namespace
 
-ObjectPtr open_object() {
+ObjectPtr open_object(const char* types) {
   std::size_t size = 0;
   const void* bytes = qpscope_bpf__elf_bytes(&size);
-  LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "qpscope");
+  LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "qpscope", .btf_custom_path = types);
   ObjectPtr object(bpf_object__open_mem(bytes, size, &options));
   if (!object) return nullptr;
   bpf_program* program = nullptr;

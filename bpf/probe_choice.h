@@ -21,8 +21,9 @@ struct ObjectCloser {
 };
 using ObjectPtr = std::unique_ptr<bpf_object, ObjectCloser>;
 
-// The embedded BPF object, opened, with no program chosen. Null with errno set.
-ObjectPtr open_object();
+// The embedded BPF object, opened, with no program chosen; `types`: a file with the BTF to be used for CO-RE, or nullptr for the running
+// kernel's. Null with errno set.
+ObjectPtr open_object(const char* types = nullptr);
 
 // A BPF program by what its SEC() name says.
 struct Program {
@@ -46,7 +47,7 @@ class Choice {
   // The current alternative is not to be had: on to the next, or off. Reasons add up.
   void next(const std::string& why);
   void switch_off(std::string why, bool waiting = false);
-  // Passes over what cannot work on this kernel. `no_trampolines`: why none is wanted at all.
+  // Passes over what cannot work on this kernel. `no_trampolines`: why none is wanted.
   void skip_implausible(const std::optional<std::string>& no_trampolines, const KernelFacts& facts);
   ProbeStatus status() const;
   // Appends every kernel symbol that any alternative attaches to.

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bpf/probe_loader.h"
 
+#include <bpf/bpf.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "bpf/bpf_log.h"
+#include "bpf/vendor_layouts.h"
 
 namespace qpscope {
 namespace {
@@ -17,8 +22,9 @@ constexpr std::size_t kPreallocatedSerials = 65536;
 
 class Loader {
  public:
-  Loader(const ProbeOptions& options, std::vector<Choice>& choices, const KernelFacts& facts, const ModuleIdentities& modules)
-      : options_(options), choices_(choices), facts_(facts), modules_(modules) {}
+  Loader(const ProbeOptions& options, std::vector<Choice>& choices, const KernelFacts& facts, const VendorLayouts& layouts,
+         const ModuleIdentities& modules)
+      : options_(options), choices_(choices), facts_(facts), layouts_(layouts), modules_(modules) {}
 
   LoadedProbes run() {
     judge_modules();
@@ -39,8 +45,8 @@ class Loader {
       if (module.empty()) continue;
       if (!loaded(module)) {
         choice.switch_off(module + " is not loaded", true);
-      } else if (const auto foreign = facts_.foreign(module)) {
-        choice.switch_off(*foreign);
+      } else if (const auto why = layouts_.why_not(module)) {
+        choice.switch_off(*why);
       }
     }
   }
@@ -50,7 +56,8 @@ class Loader {
   // False: nothing is left to load.
   bool choose() {
     const auto no_trampolines = options_.trampolines ? facts_.trampolines_lose() : std::optional<std::string>("switched off");
-    for (auto& choice : choices_) choice.skip_implausible(no_trampolines, facts_);
+    const std::optional<std::string> types_unknown("the kernel does not know its types");
+    for (auto& choice : choices_) choice.skip_implausible(layouts_.used(std::string(module_of(choice.row().feature))) ? types_unknown : no_trampolines, facts_);
     all_or_none(Feature::qp);
     all_or_none(Feature::devx);
     return std::any_of(choices_.begin(), choices_.end(), [](const Choice& choice) { return !choice.off(); });
@@ -67,7 +74,7 @@ class Loader {
   }
 
   bool load(LoadedProbes& out) {
-    out.object = open_object();
+    out.object = open_object(layouts_.btf_path());
     if (!out.object) return switch_all_off(errno_name(errno));
     for (const auto& choice : choices_) select(out.object.get(), choice);
     set_entries(out.object.get(), "events", options_.ring_bytes);
@@ -78,11 +85,23 @@ class Loader {
       const std::string why = log_.reason(-error);
       return pass_over_culprits() ? false : switch_all_off(why);
     }
+    start_serials(out.object.get());
     bool all = true;
     for (auto& choice : choices_) {
       if (!choice.off()) all = attach(out, choice) && all;
     }
     return all;
+  }
+
+  // By the time, in units in which no processor makes a QP: above every serial of an earlier set of probes, whose QPs may still live.
+  static void start_serials(const bpf_object* object) {
+    constexpr std::uint64_t unit_ns = 100'000, most = (std::uint64_t{1} << 40) - 1;
+    timespec now{};
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    const std::uint64_t start = (static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec)) / unit_ns & most;
+    const std::vector<std::uint64_t> per_cpu(static_cast<std::size_t>(std::max(libbpf_num_possible_cpus(), 1)), start);
+    const __u32 zero = 0;
+    bpf_map_update_elem(bpf_object__find_map_fd_by_name(object, "serials_given"), &zero, per_cpu.data(), BPF_ANY);
   }
 
   bool switch_all_off(const std::string& why) {
@@ -114,7 +133,7 @@ class Loader {
     bool found = false;
     for (auto& choice : choices_) {
       if (choice.off()) continue;
-      const ObjectPtr object = open_object();
+      const ObjectPtr object = open_object(layouts_.btf_path());
       if (!object) return false;
       select(object.get(), choice);
       set_entries(object.get(), "events", static_cast<std::size_t>(getpagesize()));
@@ -148,6 +167,7 @@ class Loader {
   const ProbeOptions& options_;
   std::vector<Choice>& choices_;
   const KernelFacts& facts_;
+  const VendorLayouts& layouts_;
   const ModuleIdentities& modules_;
   BpfLog log_;
 };
@@ -171,7 +191,8 @@ LoadedProbes load_probes(const ProbeOptions& options) {
   for (const auto& choice : choices) choice.collect_symbols(symbols);
   for (const auto& [module, identity] : modules) names.push_back(module);
   const KernelFacts facts(options.sys_root, symbols, names);
-  LoadedProbes out = Loader(options, choices, facts, modules).run();
+  const VendorLayouts layouts(facts, names, options.layout_folders);
+  LoadedProbes out = Loader(options, choices, facts, layouts, modules).run();
   out.modules = std::move(modules);
   return out;
 }

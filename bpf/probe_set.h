@@ -21,6 +21,7 @@ namespace qpscope {
 struct ProbeOptions {
   std::string sys_root = "/sys";      // where module taint and build ids are read
   std::size_t ring_bytes = 8U << 20;  // a power of two and a multiple of the page size
+  std::vector<std::string> layout_folders = {};  // where entries for a vendor's modules are looked for, the first that has one (bpf/layouts/README.md)
   bool trampolines = true;            // false: kprobes even where fentry and fexit could be had without loss
 };
 

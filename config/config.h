@@ -89,6 +89,7 @@ struct BpfConfig {
   bool enabled = true;
   std::uint64_t ring_kib = 8192;       // a power of two
   std::uint64_t qp_table_limit = 65536;  // queue pairs kept
+  std::string layouts = "/etc/qpscope/layouts";  // a folder of BUILD-ID.layout, for drivers of a vendor
   bool operator==(const BpfConfig&) const = default;
 };
 

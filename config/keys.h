@@ -63,6 +63,7 @@ void visit_keys(V& v, Config& c) {
     v.flag("enabled", c.bpf.enabled);
     v.number("ring_kib", c.bpf.ring_kib, 64, 1U << 20);
     v.number("qp_table_limit", c.bpf.qp_table_limit, 16, 1U << 20);
+    v.text("layouts", c.bpf.layouts);
   });
   v.section("recorder", [&] {
     v.flag("enabled", c.recorder.enabled);

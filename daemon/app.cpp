@@ -73,7 +73,8 @@ App::App(Config config, Sysroot root)
                       .series_limit = config_.exporters.prometheus.series_limit,
                       .ready = [this] { return ready_.load(); },
                       .api = {.wall_minus_boot = wall_minus_boot, .now = boot_now, .actions = {.focus = [this](const FocusRequest& wanted) { return focus(wanted); },
-                                                                                                              .record = [this](const std::string& reason) { return incidents_.request(reason); }}}}) {
+                                                                                              .record = [this](const std::string& reason) { return incidents_.request(reason); },
+                                                                                              .probes = [this](const ProbesRequest& wanted) { return set_probes(wanted); }}}}) {
   facts_ = status_facts(root_, boot_now());
   if (!root_.live()) return;
   host_.queue_pairs = &tracker_;
@@ -95,8 +96,8 @@ Result<> App::run() {
     carried_ = CarriedTotals(kept.own);
     open_api_socket();
   }
-  incidents_.start(http_->listen_descriptors());
-  tracker_.start(http_->listen_descriptors());
+  incidents_.start(root_.descriptor());
+  tracker_.start();
 
   tell_started(goes_on);
 
@@ -170,7 +171,8 @@ void App::publish() {
                 .wall_minus_boot = wall_minus_boot(), .process = process_cost()};
   if (const EventLoop* events = tracker_.events()) {
     self.losses = events->losses();
-    self.probes = events->status();  // with the runs that were asked for with the losses
+    self.probes_back_seconds = events->suspended();  // before the status: what is off is not told as if by itself
+    self.probes = events->status();                  // with the runs that were asked for with the losses
     self.events = events->counts();
     std::vector<std::string> names;
     for (const auto& [name, state] : self.samplers) names.push_back(name);
@@ -218,6 +220,13 @@ Result<std::string> App::focus(const FocusRequest& wanted) {
   const auto done = devices_.focus_on(wanted.device, wanted.qpn, wanted.seconds);
   if (!done) return std::unexpected(done.error());
   return "queue pair " + std::to_string(wanted.qpn.value) + " of " + wanted.device + " gets a counter set of its own, if there is room: see qpscope_qp_hw_counters_total";
+}
+
+// On a thread of the HTTP server.
+Result<std::string> App::set_probes(const ProbesRequest& wanted) {
+  EventLoop* events = tracker_.events();
+  if (!events) return fail(ErrorCode::unsupported, "no probe is attached anyway");
+  return wanted.attached ? events->resume() : events->suspend(wanted.seconds);
 }
 
 void App::stop() {

@@ -49,6 +49,7 @@ class App {
   void carry(SampleList& own);
   bool save();
   Result<std::string> focus(const FocusRequest& wanted);
+  Result<std::string> set_probes(const ProbesRequest& wanted);
   void stop();
   std::string status_line() const;
   double budget_wait() const;

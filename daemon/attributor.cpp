@@ -71,9 +71,9 @@ void Attributor::pass() {
   if (done_ && !waiting.empty()) done_();
 }
 
-void Attributor::start(std::vector<int> listening) {
+void Attributor::start(std::vector<int> kept) {
   ended_ = false;
-  thread_ = std::thread([this, listening = std::move(listening)] { run(listening); });
+  thread_ = std::thread([this, kept = std::move(kept)] { run(kept); });
 }
 
 void Attributor::wake() {
@@ -103,8 +103,8 @@ bool Attributor::stop(double wait_seconds) {
   return changed_.wait_for(lock, std::chrono::duration<double>(wait_seconds), [this] { return ended_; });
 }
 
-void Attributor::run(const std::vector<int>& listening) {
-  if (!drop(listening)) log::debug("resolver: no descriptor table of its own");
+void Attributor::run(const std::vector<int>& kept) {
+  if (!keep_only(kept)) log::debug("resolver: no descriptor table of its own");
   auto retry = std::chrono::steady_clock::now() + kRetry;
   std::unique_lock lock(mutex_);
   while (true) {

@@ -32,8 +32,9 @@ class Attributor {
 
   // One round on the calling thread; instead of start().
   void pass();
-  // `listening`: the descriptors that the thread must not hold when it gets stuck.
-  void start(std::vector<int> listening);
+  // `kept`: the descriptors that the thread needs. All others it lets go of: stuck, it must not hold the listening socket, and at no time the links
+  // of the probes, which would stay attached by them when the probes are closed.
+  void start(std::vector<int> kept);
   // Queue pairs may wait. Any thread, cheap.
   void wake();
   // Who somebody is who has no queue pair: `answer` is called on the resolver's thread, once. False where kMostAsks wait already. Any thread.
@@ -50,7 +51,7 @@ class Attributor {
     BootTime seen;
     AnswerFn answer;
   };
-  void run(const std::vector<int>& listening);
+  void run(const std::vector<int>& kept);
 
   QpTable& table_;
   DevxTable& devx_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bpf/probe_set.h"
+#include "event_loop.h"
 #include "collectors/host/nldev.h"
 #include "core/text.h"
 #include "devices.h"
@@ -118,7 +119,7 @@ void check_counter_sets(Table& table, const Config& config) {
 
 void check_probes(Table& table, const Config& config) {
   if (!config.bpf.enabled) return table.row("bpf", Grade::info, "off: bpf.enabled is false");
-  const auto probes = ProbeSet::open({.ring_bytes = static_cast<std::size_t>(config.bpf.ring_kib) * 1024}, [](Event&&) {});
+  const auto probes = ProbeSet::open(probe_options(config.bpf), [](Event&&) {});
   if (!probes) return table.row("bpf", Grade::degraded, probes.error().what);
   for (const ProbeStatus& one : (*probes)->status()) {
     const Grade grade = one.attached ? Grade::ok : one.waiting ? Grade::info : Grade::degraded;

@@ -39,14 +39,21 @@ std::vector<EventCount> sum(std::vector<EventCount> a, const std::vector<EventCo
 
 }  // namespace
 
-EventLoop::EventLoop(BpfConfig config, Sink sink) : config_(config), sink_(std::move(sink)) {}
+ProbeOptions probe_options(const BpfConfig& config) {
+  // A site's own layouts go before those that came with us.
+  return {.ring_bytes = static_cast<std::size_t>(config.ring_kib) * 1024, .layout_folders = {config.layouts, QPSCOPE_LAYOUTS}};
+}
+
+EventLoop::EventLoop(BpfConfig config, Sink sink, std::function<void()> closed)
+    : config_(std::move(config)), sink_(std::move(sink)), closed_(std::move(closed)) {}
 
 EventLoop::~EventLoop() { stop(); }
 
 void EventLoop::stop() {
-  stop_ = true;
   {
     const std::lock_guard lock(mutex_);
+    stop_ = true;
+    woken_.notify_all();
     if (probes_) probes_->stop();
   }
   if (thread_.joinable()) thread_.join();
@@ -60,13 +67,12 @@ void EventLoop::start() {
     return;
   }
   open();
-  thread_ = std::thread([this] { run(); });
+  running_ = true;
+  thread_ = std::thread([this] { live(); });
 }
 
 void EventLoop::open() {
-  ProbeOptions options;
-  options.ring_bytes = static_cast<std::size_t>(config_.ring_kib) * 1024;
-  auto probes = ProbeSet::open(options, [this](Event&& event) { deliver(std::move(event)); });
+  auto probes = ProbeSet::open(probe_options(config_), [this](Event&& event) { deliver(std::move(event)); });
   const std::lock_guard lock(mutex_);
   if (!probes) {
     status_ = {{.probe = "all", .how = "off", .target = "", .reason = probes.error().what}};
@@ -103,13 +109,39 @@ void EventLoop::close(const std::string& reason) {
     past_counts_ = sum(std::move(past_counts_), probes_->counts());
     past_commands_ += probes_->commands();
     old = std::move(probes_);
-    for (ProbeStatus& one : status_) {
-      one.attached = one.waiting = false;
-      one.programs.clear();
-      one.how = "off";
-      one.reason = reason;
-    }
   }
+  // Before anybody is told that nothing is attached: that somebody waits for it.
+  old.reset();
+  const std::lock_guard lock(mutex_);
+  for (ProbeStatus& one : status_) {
+    one.attached = one.waiting = false;
+    one.programs.clear();
+    one.how = "off";
+    one.reason = reason;
+  }
+}
+
+std::string EventLoop::suspend(std::uint32_t seconds) {
+  const std::lock_guard lock(mutex_);
+  if (!running_) return "No probe is attached anyway.";
+  suspended_until_ = after(boot_now(), seconds);
+  if (probes_) probes_->stop();
+  log::info("probes are taken off by request, for " + std::to_string(seconds) + " s at most");
+  return "The probes are taken off. They come back in " + std::to_string(seconds) + " s, or with qpscope probes on.";
+}
+
+std::string EventLoop::resume() {
+  const std::lock_guard lock(mutex_);
+  if (!suspended_until_) return "The probes are not off by request.";
+  suspended_until_ = boot_now();
+  woken_.notify_all();
+  return "The probes come back.";
+}
+
+std::optional<double> EventLoop::suspended() const {
+  const std::lock_guard lock(mutex_);
+  if (!suspended_until_) return std::nullopt;
+  return std::max(0.0, seconds(*suspended_until_, boot_now()));
 }
 
 void EventLoop::condemn(const std::string& reason) {
@@ -120,18 +152,46 @@ void EventLoop::condemn(const std::string& reason) {
   if (probes_) probes_->stop();
 }
 
+void EventLoop::live() {
+  run();
+  const std::lock_guard lock(mutex_);
+  running_ = false;
+  suspended_until_.reset();
+}
+
 void EventLoop::run() {
   while (!stop_) {
     ProbeSet* probes = nullptr;  // only this thread resets it
     std::string condemned;
+    std::optional<BootTime> suspended;
     {
       const std::lock_guard lock(mutex_);
       probes = probes_.get();
       condemned = condemned_;
+      suspended = suspended_until_;
     }
-    if (!condemned.empty() || !probes) return close(condemned);
+    if (!condemned.empty()) return close(condemned);
+    if (suspended && probes) {
+      close("by request (qpscope probes off)");
+      closed_();
+      continue;
+    }
+    if (suspended && boot_now() < *suspended) {
+      std::unique_lock lock(mutex_);
+      if (suspended == suspended_until_) woken_.wait_for(lock, kPoll);
+      continue;
+    }
+    if (suspended) {
+      open();
+      const std::lock_guard lock(mutex_);
+      // Somebody may have asked anew meanwhile.
+      if (suspended == suspended_until_) suspended_until_.reset();
+      continue;
+    }
+    if (!probes) return;
     if (probes->outdated()) {
       close("opening again, a module came or went");
+      closed_();
       open();
       continue;
     }

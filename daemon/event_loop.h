@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events thread: owns the probes, hands every event to one sink, opens the probes again when a module that they attach to comes or goes.
+// The events thread: owns the probes, hands every event to one sink, opens the probes again when a module that they attach to comes or goes, and
+// lets go of them for a while where somebody asks for it (links of trampolines hold such a module).
 // Never blocks on anything but the ring, reads no files on the way of an event.
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,11 +21,15 @@
 
 namespace qpscope {
 
+ProbeOptions probe_options(const BpfConfig& config);
+
 class EventLoop {
  public:
   using Sink = std::function<void(Event&&)>;
 
-  EventLoop(BpfConfig config, Sink sink);
+  // `closed`: called on the events thread between two probe sets, where events are missed and after which serials are others. No events
+  // are delivered meanwhile.
+  EventLoop(BpfConfig config, Sink sink, std::function<void()> closed);
   ~EventLoop();
 
   // Loads and attaches, then starts the thread. Never fails: without BPF the status says why.
@@ -31,6 +38,11 @@ class EventLoop {
   void stop();
   // Everything the kernel submitted before the call has been delivered when it returns. Any thread.
   void drain();
+  // Detaches everything soon, for so many seconds or until resume(). What will be, for people. Any thread.
+  std::string suspend(std::uint32_t seconds);
+  std::string resume();
+  // For how long it still is so; nullopt: it is not. Any thread.
+  std::optional<double> suspended() const;
   // For good: what the probes say is not to be trusted. Any thread; the thread lets go soon.
   void condemn(const std::string& reason);
 
@@ -50,11 +62,16 @@ class EventLoop {
   void open();
   void close(const std::string& reason);
   void run();
+  void live();
   void deliver(Event&& event);
 
   const BpfConfig config_;
   const Sink sink_;
+  const std::function<void()> closed_;
   mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable woken_;
+  bool running_ = false;      // the thread looks at what is asked of it
+  std::optional<BootTime> suspended_until_;
   std::unique_ptr<ProbeSet> probes_;
   mutable std::vector<ProbeStatus> status_;  // its runs are written by losses()
   EventLosses past_losses_;  // of probe sets that were closed

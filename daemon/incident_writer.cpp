@@ -16,9 +16,9 @@ IncidentWriter::~IncidentWriter() {
   if (thread_.joinable()) thread_.join();
 }
 
-void IncidentWriter::start(std::vector<int> listening) {
+void IncidentWriter::start(int root) {
   ended_ = false;
-  thread_ = std::thread([this, listening = std::move(listening)] { run(listening); });
+  thread_ = std::thread([this, root] { run(root); });
 }
 
 bool IncidentWriter::keep(Incident&& incident) {
@@ -47,8 +47,8 @@ IncidentWriter::Counts IncidentWriter::counts() const {
   return counts_;
 }
 
-void IncidentWriter::run(const std::vector<int>& listening) {
-  if (!drop(listening)) log::debug("incidents: no descriptor table of its own");
+void IncidentWriter::run(int root) {
+  if (!keep_only({root})) log::debug("incidents: no descriptor table of its own");
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });

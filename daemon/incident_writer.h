@@ -8,7 +8,6 @@
 #include <functional>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 #include "core/event_history.h"
 #include "core/incident.h"
@@ -23,8 +22,8 @@ class IncidentWriter {
   IncidentWriter(IncidentFolder folder, EventHistory& history) : folder_(folder), history_(history) {}
   ~IncidentWriter();  // joins
 
-  // `listening`: descriptors that the thread must not hold when it gets stuck.
-  void start(std::vector<int> listening);
+  // `root`: the descriptor of the root that the folder is in, all that the thread keeps open.
+  void start(int root);
   // False where too many wait already: counted, and in the log.
   bool keep(Incident&& incident);
   // What waits is written first. False if it has not ended after so long: it is stuck in the kernel.
@@ -36,7 +35,7 @@ class IncidentWriter {
   Counts counts() const;
 
  private:
-  void run(const std::vector<int>& listening);
+  void run(int root);
   void write(const Incident& incident);
 
   const IncidentFolder folder_;

@@ -31,8 +31,8 @@ Incidents::Incidents(const RecorderConfig& config, const Sysroot& root, EventHis
       triggers_({.deaths = config.queue_pair_deaths, .stall_seconds = config.stall, .silent_seconds = config.firmware_stall}),
       writer_(IncidentFolder(root, config.incidents, config.incidents_mib * kMebibyte), history) {}
 
-void Incidents::start(std::vector<int> listening) {
-  if (on()) writer_.start(std::move(listening));
+void Incidents::start(int root) {
+  if (on()) writer_.start(root);
 }
 
 void Incidents::gather() {

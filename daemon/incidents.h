@@ -37,7 +37,7 @@ class Incidents {
 
   // Where it is off, or there is no /var/lib to keep anything in, nothing is recorded.
   bool on() const { return on_; }
-  void start(std::vector<int> listening);
+  void start(int root);  // its descriptor
   // Before the snapshot is filled, which then knows the tenants of all that ended.
   void gather();
   // `silent` as IncidentTriggers wants it.

@@ -9,9 +9,9 @@
 
 namespace qpscope {
 
-bool keep_only(std::initializer_list<int> kept) {
+bool keep_only(std::span<const int> kept) {
   if (unshare(CLONE_FILES) != 0) return false;
-  std::vector<int> sorted(kept);
+  std::vector<int> sorted(kept.begin(), kept.end());
   std::ranges::sort(sorted);
   unsigned first = STDERR_FILENO + 1;
   for (const int fd : sorted) {
@@ -20,12 +20,6 @@ bool keep_only(std::initializer_list<int> kept) {
     first = std::max(first, keep + 1);
   }
   close_range(first, ~0U, 0);
-  return true;
-}
-
-bool drop(std::span<const int> dropped) {
-  if (unshare(CLONE_FILES) != 0) return false;
-  for (const int fd : dropped) close(fd);
   return true;
 }
 

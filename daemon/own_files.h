@@ -12,8 +12,7 @@
 namespace qpscope {
 
 // For the calling thread: closes everything above standard error but `kept`. False if the kernel refuses; nothing has changed then.
-bool keep_only(std::initializer_list<int> kept);
-// For the calling thread: closes `dropped` alone.
-bool drop(std::span<const int> dropped);
+bool keep_only(std::span<const int> kept);
+inline bool keep_only(std::initializer_list<int> kept) { return keep_only(std::span(kept.begin(), kept.size())); }
 
 }  // namespace qpscope

@@ -128,13 +128,16 @@ PortOwnership::Hooks QpTracker::ownership_hooks() {
           .driver = [this](const std::string& device) { return driver_of(host_, device); }};
 }
 
-void QpTracker::start(const std::vector<int>& listening) {
+void QpTracker::start() {
   if (!host_.live) return;
-  events_ = std::make_unique<EventLoop>(config_.bpf, [this](Event&& event) { on_event(std::move(event)); });
+  events_ = std::make_unique<EventLoop>(config_.bpf, [this](Event&& event) { on_event(std::move(event)); }, [this] { forget_serials(); });
   // Probes before the walk and the dump: what happens meanwhile is queued, and applying it twice does no harm.
   events_->start();
+  openings_heeded_ = events_->openings();
   walk_cgroups();
-  attributor_.start(listening);
+  std::vector<int> kept{host_.root.descriptor()};
+  if (cgroup_walk_) kept.push_back(cgroup_walk_->descriptor());
+  attributor_.start(std::move(kept));
   reconcilers_ = make_reconcilers();
   reconcilers_->start(host_.root.descriptor());
 }
@@ -179,6 +182,7 @@ void QpTracker::walk_cgroups() {
 
 SampleList QpTracker::fill(Snapshot& snapshot) {
   heed_self_check();
+  heed_openings();
   dead_qps_.sum_up();
   using Names = std::map<DeviceIndex, std::string>;
   snapshot.devices = std::make_shared<const Names>(reconcilers_ ? reconcilers_->devices() : Names());
@@ -487,6 +491,21 @@ void QpTracker::found_dead(const std::string& device, QpRecord before, BootTime 
   const DeadQp dead{.device = device, .before = std::move(before), .tenant = std::move(tenant), .asked = asked, .calls_seen = events_on(), .suspected = suspected};
   dead_qps_.tell(dead);
   history_.add(HistoryKind::queue_pair_error, asked, [&] { return event_of(dead); });
+}
+
+// On the events thread, between two probe sets.
+void QpTracker::forget_serials() {
+  const std::lock_guard lock(table_mutex_);
+  // What was not verified could not be told from what netlink said afterwards.
+  self_check_.owners_verified() ? table_.forget_serials() : table_.drop_bpf();
+  devx_.clear();
+}
+
+// What went and came while no probe was attached is netlink's to tell.
+void QpTracker::heed_openings() {
+  if (!events_ || !reconcilers_ || events_->openings() == openings_heeded_) return;
+  openings_heeded_ = events_->openings();
+  reconcilers_->reseed();
 }
 
 // What netlink says against BPF ends BPF.

@@ -41,8 +41,7 @@ class QpTracker : public QpDirectory {
   ~QpTracker() override;
 
   // Probes, cgroup walk, then the reconcilers with the seed. On a root that is not this machine's there is nothing to do.
-  // `listening`: the descriptors that the resolver must not hold when it gets stuck.
-  void start(const std::vector<int>& listening);
+  void start();
   // Every queue pair by netlink, on the calling thread, without BPF; instead of start(). Takes as long as the firmware budget wants.
   Result<> pass();
   // Ends the probes and asks the other threads to end. Those that are stuck in the kernel after `wait_seconds`, in words.
@@ -65,6 +64,7 @@ class QpTracker : public QpDirectory {
   // Where to say whose completion errors grow; thread-safe.
   Suspicions& suspicions() { return suspicions_; }
   const EventLoop* events() const { return events_.get(); }
+  EventLoop* events() { return events_.get(); }
   Ownership& ownership() { return ownership_; }
   std::optional<TenantId> tenant(const std::string& tenant, const std::string& workload) const { return tenants_.find(tenant, workload); }
   std::uint64_t tenant_overflows() const { return tenants_.overflows(); }
@@ -96,6 +96,8 @@ class QpTracker : public QpDirectory {
   std::string name_of(DeviceIndex device);
   const QpRecord* record_of(const QpIdentity& qp) const;
   void note_end(QpEnding::How how, const QpIdentity& qp, BootTime at);
+  void forget_serials();
+  void heed_openings();
   void tell_failed(const QpCallFailed& failed);
   void found_dead(const std::string& device, QpRecord before, BootTime asked, std::optional<BootTime> suspected);
   std::optional<DeviceIndex> index_of(const std::string& device);
@@ -137,6 +139,7 @@ class QpTracker : public QpDirectory {
   MemorySurvey memory_survey_;    // the same thread's
 
   std::unique_ptr<EventLoop> events_;
+  std::uint64_t openings_heeded_ = 0;
   std::unique_ptr<Reconcilers> reconcilers_;  // use all of the above
 
   // The copy that snapshots share while nothing changes.

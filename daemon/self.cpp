@@ -28,6 +28,7 @@ constexpr MetricDef kLast{"qpscope_collector_last_success_timestamp_seconds", kG
                           kCollector};
 constexpr MetricDef kReadErrors{"qpscope_read_errors_total", kCounter, "Values that could not be read, and so are not on this page.",
                                 LabelNames{"device", "source", "error"}};
+constexpr MetricDef kOffByRequest{"qpscope_probes_off_by_request", kGauge, "Whether the BPF programs are off because somebody asked for it (qpscope probes off). 1: yes; they come back by themselves.", LabelNames{}};
 constexpr MetricDef kProbe{"qpscope_probe_attached", kGauge, "Whether a BPF program is attached, and how; off: see qpscoped --check.", LabelNames{"probe", "how"}};
 constexpr MetricDef kEvents{"qpscope_bpf_events_total", kCounter, "Events received from the BPF programs.", LabelNames{"kind"}};
 constexpr MetricDef kLost{"qpscope_bpf_events_lost_total", kCounter, "Events lost between kernel and table: then netlink has to tell.", LabelNames{"reason"}};
@@ -54,7 +55,7 @@ constexpr MetricDef kThrottled{"qpscope_budget_throttled_total", kCounter, "Ques
 constexpr MetricDef kSaved{"qpscope_state_saved", kGauge, "Whether a restart goes on from the totals on this page, whatever counts them (/run/qpscope/state).", {}};
 constexpr MetricDef kCpu{"process_cpu_seconds_total", kCounter, "User and system CPU time of qpscoped (getrusage).", {}};
 constexpr MetricDef kMemory{"process_resident_memory_bytes", kGauge, "Resident memory of qpscoped (/proc/self/statm).", {}};
-constexpr std::array<const MetricDef*, 22> kMetrics{&kBuild, &kDevices, &kExpected, &kSuccess, &kDuration, &kLast, &kReadErrors, &kProbe, &kEvents,
+constexpr std::array<const MetricDef*, 23> kMetrics{&kBuild, &kDevices, &kExpected, &kSuccess, &kDuration, &kLast, &kReadErrors, &kProbe, &kOffByRequest, &kEvents,
                                                     &kLost, &kOverflows, &kForgotten, &kSuspicionsDropped, &kInterval, &kRest, &kCommands, &kThrottled, &kResets, &kGaps, &kSaved, &kCpu, &kMemory};
 
 void add_process(SampleList& out, const ProcessCost& cost) {
@@ -102,6 +103,7 @@ SampleList self_samples(const SelfView& view) {
   out.push_back(sample(kDevices, {}, static_cast<double>(view.devices_found)));
   if (view.devices_expected) out.push_back(sample(kExpected, {}, static_cast<double>(*view.devices_expected)));
   for (const auto& [device, state] : view.samplers) add_sampler(out, device, state, view);
+  if (!view.probes.empty()) out.push_back(sample(kOffByRequest, {}, view.probes_back_seconds ? 1 : 0));
   for (const ProbeStatus& probe : view.probes) out.push_back(sample(kProbe, {probe.probe, probe.how}, probe.attached ? 1 : 0));
   for (const auto& [kind, count] : view.events) out.push_back(sample(kEvents, {kind}, static_cast<double>(count)));
   const EventLosses& lost = view.losses;

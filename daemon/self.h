@@ -25,6 +25,7 @@ struct SelfView {
   std::optional<std::size_t> devices_expected;  // nullopt: nobody can tell
   std::vector<std::pair<std::string, DeviceSampler::State>> samplers;  // by device
   std::vector<ProbeStatus> probes;
+  std::optional<double> probes_back_seconds;  // they are off by request
   EventLosses losses;
   std::map<std::string, std::uint64_t> events;
   std::uint64_t tenant_overflows = 0;

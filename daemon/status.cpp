@@ -45,8 +45,9 @@ void look_at_device(Troubles& out, const std::string& device, const DeviceSample
 }
 
 void look_at_bpf(Troubles& out, const SelfView& self) {
+  if (self.probes_back_seconds) out.add(Severity::warning, "", "the probes are off by request, for " + whole_seconds(*self.probes_back_seconds) + " more (qpscope probes on)");
   for (const ProbeStatus& one : self.probes) {
-    if (one.attached || one.waiting) continue;
+    if (one.attached || one.waiting || self.probes_back_seconds) continue;
     out.add(Severity::warning, "", one.probe == "all" ? "BPF is off: " + one.reason : "probe " + one.probe + " is off: " + one.reason);
   }
   if (const std::uint64_t lost = self.losses.total()) {
@@ -92,7 +93,7 @@ StatusFacts status_facts(const Sysroot& root, BootTime started) {
 Status status_of(const StatusFacts& facts, const SelfView& self, const StatusNow& now) {
   Status out{.version = facts.version, .host = facts.host, .kernel = facts.kernel, .started = facts.started,
              .devices_found = self.devices_found, .devices_expected = self.devices_expected, .bpf = now.events_on, .bpf_reason = bpf_reason(self, now),
-             .probes = {}, .events = self.events, .losses = self.losses, .troubles = {}};
+             .probes_back_seconds = self.probes_back_seconds, .probes = {}, .events = self.events, .losses = self.losses, .troubles = {}};
   add_probes(out, self.probes);
   out.cpu_seconds = self.process.cpu_seconds;
   out.resident_bytes = self.process.resident_bytes;

@@ -78,6 +78,7 @@ HttpResponse Pages::answer(const HttpRequest& request) {
       {"GET", "/api/v1/tenants", Access::allowed, [](Pages& p, const HttpRequest& r) { return p.api_.tenants(r); }},
       {"GET", "/api/v1/events", Access::allowed, [](Pages& p, const HttpRequest& r) { return p.api_.events(r); }},
       {"GET", "/api/v1/probes", Access::allowed, [](Pages& p, const HttpRequest& r) { return p.api_.probes(r); }},
+      {"POST", "/api/v1/probes", Access::on_socket, [](Pages& p, const HttpRequest& r) { return p.api_.set_probes(r); }},
       {"POST", "/api/v1/focus", Access::on_socket, [](Pages& p, const HttpRequest& r) { return p.api_.focus(r); }},
       {"POST", "/api/v1/record", Access::on_socket, [](Pages& p, const HttpRequest& r) { return p.api_.record(r); }},
   };

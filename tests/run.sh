@@ -5,12 +5,13 @@ set -euo pipefail
 
 usage() {
     cat <<'EOT'
-usage: run.sh [--no-guest] [--all-kernels] [--fuzz]
+usage: run.sh [--no-guest] [--all-kernels] [--long] [--fuzz]
 Installs what is missing (deploy/packages), builds Debug with AddressSanitizer and UBSan (build/debug) and Release
 (build/release), and runs the tests of both: check, unit, fuzz, golden, daemon and two guest scenarios on the Debug tree;
 unit, golden, daemon and the whole guest on the Release tree. Needs root and Debian 12 for the packages; says what a test that is skipped would need.
   --no-guest     the quick loop: no guest (and none of its packages)
   --all-kernels  boot every kernel of tests/guest/kernels.txt, not only the default ones
+  --long         also build drivers as a vendor would (tests/guest/vendor; a minute a kernel), which the scenario vendor_layout needs
   --fuzz         also let every fuzzer look for trouble for 60 s, before the Release tree (tests/fuzz; clang 19)
 Exit code: 0 all passed; else that of the first step that failed, whose summary is printed last.
 EOT
@@ -18,12 +19,13 @@ EOT
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 say() { printf 'run.sh: %s (%d s)\n' "$*" "$SECONDS"; }
 
-guest=true all_kernels=OFF fuzz=false
+guest=true all_kernels=OFF long=false fuzz=false
 for arg in "$@"; do
     case $arg in
         -h | --help) usage; exit 0 ;;
         --no-guest) guest=false ;;
         --all-kernels) all_kernels=ON ;;
+        --long) long=true ;;
         --fuzz) fuzz=true ;;
         *) usage >&2; exit 2 ;;
     esac
@@ -79,6 +81,7 @@ if $guest; then
     [[ $all_kernels == OFF ]] || kernels=--all-kernels
     step "guest kernels" tests/guest/fetch.sh "$kernels"
     step "build mlx5sim" tests/guest/mlx5sim/build.sh
+    if $long; then step "build vendor drivers" tests/guest/vendor/build.sh 6.12; fi
 fi
 step "configure debug" cmake --preset dev -DQPSCOPE_ALL_KERNELS=$all_kernels
 step "build debug" cmake --build --preset dev -j 2

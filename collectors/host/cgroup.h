@@ -43,6 +43,7 @@ class CgroupWalk {
   // was, or not allowed. The root itself is "/".
   std::optional<std::string> path_of(CgroupId id) const;
 
+  int descriptor() const { return fd_.get(); }  // what a thread that closes its files has to keep
   bool v2() const { return v2_; }
   const std::string& mount() const { return mount_; }  // "/sys/fs/cgroup", "/sys/fs/cgroup/pids", …
 

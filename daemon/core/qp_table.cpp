@@ -131,18 +131,18 @@ void QpTable::change_state(QpRecord& record, QpState to, BootTime at) {
   record.state = to;
 }
 
-// A QP known from netlink turns out to be one that the BPF side names: same QP, better name.
-void QpTable::rekey(QpRecord& old, const QpIdentity& qp) {
+// The same QP under another name.
+void QpTable::rekey(QpRecord& old, QpSerial serial) {
   untell(old);
   auto node = records_.extract(old.key);
-  node.key() = {qp.device, qp.serial};
+  node.key() = {old.key.device, serial};
   QpRecord& record = node.mapped();
   for (auto* keys : {&waiting_, &unsettled_}) {
     if (keys->erase(record.key)) keys->insert(node.key());
   }
   owners_.renamed(record.key, node.key());
   record.key = node.key();
-  record.from_bpf = true;
+  record.from_bpf = !is_seeded(serial);
   holders_[holder_key(record)] = record.key;
   tell(record);
   records_.insert(std::move(node));
@@ -169,7 +169,8 @@ void QpTable::apply(const QpCreated& event, std::shared_ptr<const Owner> owner, 
           old.attributed = false;
           waiting_.insert(old.key);
         }
-        if (event.qp.serial.value != 0) rekey(old, event.qp);
+        // Known from netlink, it turns out to be one that the BPF side names: a better name.
+        if (event.qp.serial.value != 0) rekey(old, event.qp.serial);
         ++version_;
         return;
       }
@@ -371,6 +372,22 @@ void QpTable::drop_bpf() {
     if (record.from_bpf) keys.push_back(key);
   }
   for (const QpKey& key : keys) erase(records_.at(key), Gone::vanished);
+}
+
+void QpTable::forget_serials() {
+  std::vector<QpKey> keys;
+  for (const auto& [key, record] : records_) {
+    if (!is_seeded(key.serial)) keys.push_back(key);
+  }
+  for (const QpKey& key : keys) {
+    QpRecord& record = records_.at(key);
+    if (record.tracked) {
+      rekey(record, {kSeeded | next_seeded_++});
+    } else {
+      erase(record, Gone::vanished);
+    }
+  }
+  ++version_;
 }
 
 std::vector<QpTable::Waiting> QpTable::take_waiting() {

@@ -100,6 +100,9 @@ class QpTable {
   void drop_device(DeviceIndex device);
   // The BPF side is not to be trusted: everything that came from it goes.
   void drop_bpf();
+  // The BPF side begins anew, with other serials, and misses events meanwhile: what it told of is from now on as if netlink had told it. Those that
+  // netlink never tells of go.
+  void forget_serials();
 
   // --- attribution: whoever reads the files that name tenants is slower than events are
   struct Waiting {
@@ -162,7 +165,7 @@ class QpTable {
   void set_port(QpRecord& record, PortNum port, BootTime at);
   void follow(const QpRecord& record, BootTime at);
   void lost_sight(DeviceIndex device, bool tracked);
-  void rekey(QpRecord& old, const QpIdentity& qp);
+  void rekey(QpRecord& old, QpSerial serial);
   bool make_room(TenantId newcomer);
   void bury(HolderKey id);
   void change_state(QpRecord& record, QpState to, BootTime at);

@@ -45,6 +45,7 @@ struct Status {
   std::optional<std::size_t> devices_expected;
   bool bpf = false;        // queue pair events arrive
   std::string bpf_reason;  // why not
+  std::optional<double> probes_back_seconds;  // they are off by request, and come back by themselves
   std::vector<ProbeView> probes;
   std::map<std::string, std::uint64_t> events;  // received from BPF, by kind
   EventLosses losses;

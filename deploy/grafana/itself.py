@@ -17,6 +17,8 @@ DASHBOARD = dashboard(
         stat("Nodes without probes", "Queue pairs and owners come from netlink alone.", "none",
              'count(min by (cluster, instance) (qpscope_probe_attached{@node,probe=~"all|qp_create|qp_modify|qp_destroy"}) == 0) or vector(0)', bad_above=1,
              alerts={"QpscopeProbesOff": None}),
+        stat("Probes off by request", "Nodes where somebody took them off; they come back by themselves.", "none",
+             "count(qpscope_probes_off_by_request{@node} == 1) or vector(0)", bad_above=1),
         stat("Series left out", "In ten minutes, to stay within the limit.", "none", "sum(increase(qpscope_series_dropped_total{@node}[10m])) or vector(0)",
              bad_above=1),
         stat("State not saved", "Nodes whose totals would start anew with the daemon.", "none", "count(qpscope_state_saved{@node} == 0) or vector(0)", bad_above=1)),

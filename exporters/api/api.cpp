@@ -70,22 +70,42 @@ struct QpPage {
   std::string end() const { return at < snapshot->queue_pairs->size() ? "],\"next\":\"" + cursor_text(last) + "\"}}\n" : "]}}\n"; }
 };
 
+bool is_number(const nlohmann::json& value, std::uint64_t least, std::uint64_t most) {
+  return value.is_number_unsigned() && value.get<std::uint64_t>() >= least && value.get<std::uint64_t>() <= most;
+}
+
+Result<ProbesRequest> parse_probes(std::string_view body) {
+  const auto parsed = nlohmann::json::parse(body, nullptr, false);
+  if (!parsed.is_object()) return fail(ErrorCode::invalid, "the body is no JSON object; write {\"attached\": false, \"seconds\": 900}");
+  ProbesRequest out;
+  for (const auto& [key, value] : parsed.items()) {
+    if (key == "attached") {
+      if (!value.is_boolean()) return fail(ErrorCode::invalid, "attached is neither true nor false");
+      out.attached = value.get<bool>();
+    } else if (key == "seconds") {
+      if (!is_number(value, 1, ProbesRequest::kMostSeconds)) return fail(ErrorCode::invalid, "seconds is no number from 1 to " + std::to_string(ProbesRequest::kMostSeconds));
+      out.seconds = value.get<std::uint32_t>();
+    } else {
+      return fail(ErrorCode::invalid, "unknown key \"" + safe_text(key) + "\"");
+    }
+  }
+  if (!parsed.contains("attached")) return fail(ErrorCode::invalid, "attached is missing");
+  return out;
+}
+
 Result<FocusRequest> parse_focus(std::string_view body) {
   const auto parsed = nlohmann::json::parse(body, nullptr, false);
   if (!parsed.is_object()) return fail(ErrorCode::invalid, "the body is no JSON object; write {\"device\": \"mlx5_0\", \"qpn\": 123, \"seconds\": 60}");
   FocusRequest out;
-  const auto number = [](const nlohmann::json& value, std::uint64_t least, std::uint64_t most) {
-    return value.is_number_unsigned() && value.get<std::uint64_t>() >= least && value.get<std::uint64_t>() <= most;
-  };
   for (const auto& [key, value] : parsed.items()) {
     if (key == "device") {
       if (!value.is_string() || value.get_ref<const std::string&>().empty()) return fail(ErrorCode::invalid, "device is no name");
       out.device = value.get<std::string>();
     } else if (key == "qpn") {
-      if (!number(value, 0, 0xffffff)) return fail(ErrorCode::invalid, "qpn is no number of 24 bits");
+      if (!is_number(value, 0, 0xffffff)) return fail(ErrorCode::invalid, "qpn is no number of 24 bits");
       out.qpn.value = value.get<std::uint32_t>();
     } else if (key == "seconds") {
-      if (!number(value, 1, FocusRequest::kMostSeconds)) return fail(ErrorCode::invalid, "seconds is no number from 1 to " + std::to_string(FocusRequest::kMostSeconds));
+      if (!is_number(value, 1, FocusRequest::kMostSeconds)) return fail(ErrorCode::invalid, "seconds is no number from 1 to " + std::to_string(FocusRequest::kMostSeconds));
       out.seconds = value.get<std::uint32_t>();
     } else {
       return fail(ErrorCode::invalid, "unknown key \"" + safe_text(key) + "\"");
@@ -188,13 +208,21 @@ HttpResponse Api::probes(const HttpRequest& request) const {
   return json_response(envelope(*snapshot) + probes_json(*snapshot->status) + "}\n");
 }
 
+HttpResponse Api::set_probes(const HttpRequest& request) const {
+  return act(parse_probes(request.body), options_.actions.probes, "this daemon cannot take its probes off");
+}
+
 HttpResponse Api::focus(const HttpRequest& request) const {
-  const auto wanted = parse_focus(request.body);
+  return act(parse_focus(request.body), options_.actions.focus, "this daemon cannot focus on single queue pairs");
+}
+
+template <class Request>
+HttpResponse Api::act(const Result<Request>& wanted, const std::function<Result<std::string>(const Request&)>& action, const char* unable) const {
   if (!wanted) return refused(wanted.error());
-  if (!options_.actions.focus) return api_error(501, "this daemon cannot focus on single queue pairs");
+  if (!action) return api_error(501, unable);
   const auto snapshot = source_.latest();
   if (!snapshot) return api_error(503, "starting");
-  const auto done = options_.actions.focus(*wanted);
+  const auto done = action(*wanted);
   if (!done) return refused(done.error());
   return json_response(envelope(*snapshot) + Json{{"message", safe_message(*done)}}.dump() + "}\n");
 }

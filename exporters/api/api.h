@@ -22,6 +22,12 @@ struct FocusRequest {
   std::uint32_t seconds = 60;  // from 1 to kMostSeconds
 };
 
+struct ProbesRequest {
+  static constexpr std::uint32_t kMostSeconds = 86400;
+  bool attached = true;
+  std::uint32_t seconds = 900;  // from 1 to kMostSeconds: for which they are off
+};
+
 // What the API can ask the daemon to do. Called on the server's threads, which serve pages as well: an action that takes hardware hands over
 // and returns. An action that is empty is answered with 501.
 struct ApiActions {
@@ -29,6 +35,7 @@ struct ApiActions {
   std::function<Result<std::string>(const FocusRequest&)> focus;
   // Freezes the flight recorder: the id of the incident.
   std::function<Result<std::string>(const std::string& reason)> record;
+  std::function<Result<std::string>(const ProbesRequest&)> probes;
 };
 
 struct ApiOptions {
@@ -53,6 +60,8 @@ class Api {
   HttpResponse events(const HttpRequest& request) const;
   // GET /api/v1/probes: {bpf, probes: […], events}.
   HttpResponse probes(const HttpRequest& request) const;
+  // POST /api/v1/probes {attached, seconds}: {message}. What is asked for is done soon: GET says when.
+  HttpResponse set_probes(const HttpRequest& request) const;
   // POST /api/v1/focus {device, qpn, seconds}: {message}.
   HttpResponse focus(const HttpRequest& request) const;
   // POST /api/v1/record {reason}: {incident}.
@@ -60,6 +69,8 @@ class Api {
 
  private:
   std::string envelope(const Snapshot& snapshot) const;
+  template <class Request>
+  HttpResponse act(const Result<Request>& wanted, const std::function<Result<std::string>(const Request&)>& action, const char* unable) const;
 
   const SnapshotSource& source_;
   const ApiOptions options_;

@@ -25,6 +25,7 @@ Json probe_json(const ProbeView& probe) {
 std::string probes_json(const Status& status) {
   Json out;
   out["bpf"]["on"] = status.bpf;
+  if (status.probes_back_seconds) out["bpf"]["back_in_seconds"] = *status.probes_back_seconds;
   if (!status.bpf_reason.empty()) out["bpf"]["reason"] = safe_message(status.bpf_reason);
   out["probes"] = Json::array();
   for (const ProbeView& probe : status.probes) out["probes"].push_back(probe_json(probe));

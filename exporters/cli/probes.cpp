@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes.h"
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "text_width.h"
 #include "units.h"
 
 namespace qpscope::cli {
 namespace {
+
+// Detaching takes the kernel a moment for each program, and the daemon publishes once in an interval.
+constexpr std::chrono::seconds kMostWait{60};
+constexpr std::chrono::milliseconds kPause{100};
 
 // {"name": "number", …} → name number, name number
 std::string listed(const Json& numbers) {
@@ -46,10 +54,39 @@ std::string probes_text(const Json& data, const Screen& screen) {
   return out + (table.size() ? "\n" + table.text(screen) : "No probes.\n");
 }
 
-Outcome<Exit> probes(Session& session, bool json) {
+namespace {
+
+// What the daemon publishes says that it is done: nothing is attached any more, or nobody holds them off.
+bool done(const Json& data, bool off) {
+  if (!off) return !text_of(child(data, "bpf"), "back_in_seconds");
+  return std::ranges::none_of(child(data, "probes"), [](const Json& probe) { return text_or(probe, "attached", "") == "true"; });
+}
+
+Outcome<Exit> switch_probes(Session& session, const ProbesOptions& options) {
+  const bool off = options.action == "off";
+  Json wanted{{"attached", !off}};
+  if (off) wanted["seconds"] = options.seconds;
+  const auto answer = session.client.post("/api/v1/probes", wanted);
+  if (!answer) return std::unexpected(answer.error());
+  for (const auto end = std::chrono::steady_clock::now() + kMostWait;; std::this_thread::sleep_for(kPause)) {
+    const auto now = session.client.get("/api/v1/probes", {});
+    if (!now) return std::unexpected(now.error());
+    if (done(now->at("data"), off)) break;
+    if (std::chrono::steady_clock::now() > end) {
+      return std::unexpected(Failure{kRefused, std::string("the probes are still ") + (off ? "attached" : "off") + "; qpscope probes says more"});
+    }
+  }
+  if (options.json) return finish(json_text(*answer));
+  return finish(off ? text_or(answer->at("data"), "message", "done") + "\nNothing is attached.\n" : text_or(answer->at("data"), "message", "done") + "\n");
+}
+
+}  // namespace
+
+Outcome<Exit> probes(Session& session, const ProbesOptions& options) {
+  if (!options.action.empty()) return switch_probes(session, options);
   const auto answer = session.client.get("/api/v1/probes", {});
   if (!answer) return std::unexpected(answer.error());
-  return finish(json ? json_text(*answer) : probes_text(answer->at("data"), session.screen));
+  return finish(options.json ? json_text(*answer) : probes_text(answer->at("data"), session.screen));
 }
 
 }  // namespace qpscope::cli

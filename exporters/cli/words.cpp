@@ -171,12 +171,18 @@ void Words::add_top() {
 }
 
 void Words::add_probes() {
-  struct Options {
-    bool json = false;
-  };
-  const auto options = std::make_shared<Options>();
-  CLI::App& word = add("probes", "List BPF programs: attached or not, how, what they cost", options, [](Session& session, const Options& given) { return probes(session, given.json); });
+  const auto options = std::make_shared<ProbesOptions>();
+  CLI::App& word = add("probes", "List BPF programs: attached or not, how, what they cost; take them off for a while", options, probes);
+  const std::vector<std::string> actions{"off", "on"};
+  values[word.add_option("ACTION", options->action, "off: take them off; on: attach them again")
+             ->check(CLI::IsMember(actions).description(""))->type_name("")] = {actions};
+  word.add_option("--for", options->seconds, "off: how long at most: 15m (the default), 90s, up to 1d")
+      ->transform(CLI::AsNumberWithUnit(kTimeUnits, CLI::AsNumberWithUnit::UNIT_OPTIONAL))
+      ->check(CLI::Range(1U, 86400U).description(""))
+      ->type_name("TIME");
   add_json(word, *options);
+  word.footer("\nTrampolines hold the modules that they are on, so that these cannot be unloaded. off returns when nothing is attached any more. The probes\n"
+              "come back by themselves, and with a restart of qpscoped. To unload ib_core itself, stop qpscoped: its netlink sockets hold it too.\n");
 }
 
 void Words::add_focus() {

@@ -178,7 +178,7 @@ def test_bad_parameters():
         for query in ("status?x=1", "tenants?x=1", "probes?x=1", "ports?x=1", "ports?port=x", "events?x=1", "events?kind=x", "events?after=x", "events?limit=0", "events?after=1&after=1"):
             status, _, body = daemon.request("/api/v1/" + query)
             expect(status == 400 and error_of(body)["code"] == "invalid", f"{query}: {status}", body)
-        for name in ("status", "ports", "tenants", "events", "probes"):
+        for name in ("status", "ports", "tenants", "events"):
             status, headers, body = daemon.request("/api/v1/" + name, method="POST")
             expect(status == 405 and headers["Allow"] == "GET, HEAD" and error_of(body)["code"] == "method_not_allowed", f"POST {name} is {status}", body)
             expect(daemon.request("/api/v1/" + name, method="HEAD")[::2] == (200, b""), f"HEAD {name} is not a GET without a body")
@@ -374,9 +374,9 @@ def test_post_bounds():
         chunk = b"10000\r\n" + b"x" * 65536 + b"\r\n"
         status, answer = ask(path, b"POST /api/v1/focus HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk * 100)
         expect(status == 0, "six megabytes are a request", answer[:200])
-        for method, where in (("POST", "/api/v1/focus"), ("POST", "/metrics")):
+        for method, where in (("POST", "/api/v1/focus"), ("POST", "/api/v1/probes"), ("POST", "/metrics")):
             status, _, _ = daemon.request(where, method=method)
-            expect(status == (403 if where == "/api/v1/focus" else 405), f"{method} {where} by TCP is {status}")
+            expect(status == (405 if where == "/metrics" else 403), f"{method} {where} by TCP is {status}")
         expect(total(daemon.page(), "process_resident_memory_bytes") is not None, "no page")
         daemon.healthy()
 

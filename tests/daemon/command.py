@@ -53,7 +53,7 @@ def test_help():
 
 def test_usage():
     for arguments in ([], ["nonsense"], ["qps", "--colour", "red"], ["qps", "--limit", "0"], ["qps", "extra"], ["focus"], ["focus", "mlx5_0"], ["focus", "mlx5_0", "x"],
-                      ["focus", "mlx5_0", "16777216"], ["focus", "mlx5_0", "1", "--for", "2h"], ["focus", "mlx5_0", "1", "--for", "1x"], ["focus", "mlx5_0", "1", "--for", "0"],
+                      ["focus", "mlx5_0", "16777216"], ["focus", "mlx5_0", "1", "--for", "2h"], ["focus", "mlx5_0", "1", "--for", "1x"], ["focus", "mlx5_0", "1", "--for", "0"], ["probes", "maybe"], ["probes", "off", "--for", "2d"],
                       ["events", "--since", "x"], ["events", "--severity", "bad"], ["top", "--view", "x"], ["top", "--interval", "0"], ["status", "extra"]):
         fails(USAGE, *arguments)
 
@@ -150,6 +150,31 @@ def test_focus():
             expect(code == DONE and out == "watching\\x1b mlx5_0 17\n" and err == "", f"exit code {code}", out, err)
             method, path, _, body = made.asked[0]
             expect((method, path) == ("POST", "/api/v1/focus") and json.loads(body) == {"device": "mlx5_0", "qpn": 17, "seconds": seconds}, "not the request", made.asked)
+
+
+def test_probes_off_and_on():
+    state = {"attached": True}
+
+    def answer(method, path, query, body):
+        if method == "POST":
+            state["left"], state["wanted"] = 2, json.loads(body)["attached"]
+            return 200, {"schema": 1, "time": 1, "age_seconds": 0, "data": {"message": "as you like"}}
+        # As the daemon: what it publishes comes a little later.
+        state["left"] -= 1
+        if state["left"] == 0:
+            state["attached"] = state["wanted"]
+        bpf = {"on": state["attached"]} | ({} if state["attached"] else {"back_in_seconds": 9})
+        return 200, {"schema": 1, "time": 1, "age_seconds": 0, "data": {"bpf": bpf, "probes": [{"probe": "qp_create", "how": "fexit", "attached": state["attached"]}]}}
+
+    with Made(answer) as made:
+        for arguments, wanted in ((["off"], {"attached": False, "seconds": 900}), (["on"], {"attached": True}), (["off", "--for", "1h"], {"attached": False, "seconds": 3600})):
+            made.asked.clear()
+            code, out, err = qpscope("--socket", made.path, "probes", *arguments)
+            expect(code == DONE and out.startswith("as you like\n") and err == "", f"exit code {code}", out, err)
+            expect(("Nothing is attached." in out) == (arguments[0] == "off"), "not what there is to say", out)
+            method, path, _, body = made.asked[0]
+            expect((method, path) == ("POST", "/api/v1/probes") and json.loads(body) == wanted, "not the request", made.asked)
+            expect([one[0] for one in made.asked] == ["POST", "GET", "GET"], "it does not wait until it is done", made.asked)
 
 
 def test_what_is_no_answer():

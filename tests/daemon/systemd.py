@@ -39,6 +39,20 @@ def test_verify():
     expect(subprocess.run([program, "--version"], capture_output=True, timeout=20).stdout, "the installed program does not run")
 
 
+def test_driver_restart():
+    """qpscoped goes before the driver's service is stopped, and comes after it."""
+    unit, _ = installed()
+    given = next(unit.parents[3].glob("share/doc/**/driver-restart.conf"))
+    folder = unit.with_name("qpscoped.service.d")
+    folder.mkdir()
+    shutil.copy(given, folder)
+    unit.with_name("openibd.service").write_text("[Service]\nType=oneshot\nExecStart=/bin/true\n")
+    code, said = analyze("verify", "--man=no", unit)
+    mine = [line for line in said.splitlines() if "qpscoped" in line or "driver" in line]
+    expect(code == 0 and not mine, "systemd-analyze verify complains", said)
+    expect({"PartOf=openibd.service", "After=openibd.service", "WantedBy=openibd.service"} <= set(given.read_text().splitlines()), "not what it is for", given.read_text())
+
+
 def test_exposure():
     unit, _ = installed()
     code, said = analyze("security", "--offline=true", "--no-pager", f"--threshold={EXPOSURE}", unit)

@@ -202,6 +202,7 @@ TEST_CASE("any events in any order leave the totals and the table consistent", "
       default:
         if (random() % 200 == 0) table.drop_device(who.device);
         if (random() % 200 == 0) table.drop_bpf();
+        if (random() % 200 == 0) table.forget_serials();
     }
     REQUIRE(table.size() <= 40);
     const QpTotals& t = table.totals();

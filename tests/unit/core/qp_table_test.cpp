@@ -317,6 +317,38 @@ TEST_CASE("what came from BPF can be dropped, what netlink told stays", "[core.q
   CHECK(table.tracked(kDev) == 1);
 }
 
+TEST_CASE("after the serials are forgotten a queue pair is known by its number, with all that was known of it", "[core.qp_table]") {
+  QpTable table(100);
+  const Who qp{.serial = 7, .qpn = 17, .port = 1}, untracked{.serial = 8, .qpn = 0, .tracked = false}, gone{.serial = 9, .qpn = 19, .port = 1};
+  for (const Who& one : {qp, untracked, gone}) create(table, one, 10, 5);
+  modify(table, qp, QpState::init, 20);
+  table.forget_serials();
+  CHECK(table.size() == 2);  // nobody would tell of the end of the untracked one
+  CHECK_FALSE(table.find(qp.key()));
+  const QpRecord* record = table.holder(kDev, QpType::rc, {17}, {1});
+  REQUIRE(record);
+  CHECK(is_seeded(record->key.serial));
+  CHECK_FALSE(record->from_bpf);
+  CHECK(record->tenant == 5);
+  CHECK(record->state == QpState::init);
+  CHECK(record->created == BootTime{10});
+
+  // A serial that was another's before: the new probes count for themselves.
+  const Who newer{.serial = 9, .qpn = 21, .port = 1};
+  create(table, newer, 30, 5);
+  CHECK(table.find(newer.key())->qpn == Qpn{21});
+  // One of old is modified: the probes find it and give it a serial; another ends without ever having had one.
+  const Who found{.serial = 11, .qpn = 17, .port = 1};
+  table.apply(QpCreated{.at = {40}, .qp = found.identity(), .owner = {}, .found = true}, nullptr, 0);
+  modify(table, found, QpState::rtr, 40);
+  REQUIRE(table.find(found.key()));
+  CHECK(table.find(found.key())->created == BootTime{10});
+  CHECK(table.find(found.key())->tenant == 5);
+  destroy(table, Who{.serial = 0, .qpn = 19, .port = 1}, 50);
+  CHECK(table.size() == 2);
+  CHECK(of(table.totals().created) == 4);
+}
+
 TEST_CASE("the readers of a slice: in turn, and newest first", "[core.qp_table]") {
   QpTable table(100);
   for (std::uint64_t serial = 1; serial <= 5; ++serial) {

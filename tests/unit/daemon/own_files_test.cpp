@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <catch2/catch.hpp>
 #include <thread>
 
@@ -31,20 +30,6 @@ TEST_CASE("a thread with files of its own keeps what it was told to and takes no
   CHECK(has_far);
   CHECK_FALSE(has_other);
   for (const int fd : {kept, other, far}) {
-    CHECK(open_here(fd));
-    close(fd);
-  }
-}
-
-TEST_CASE("a thread can let go of some files alone", "[daemon.own_files]") {
-  const std::array files{open("/dev/null", O_RDONLY | O_CLOEXEC), open("/dev/null", O_RDONLY | O_CLOEXEC), open("/dev/null", O_RDONLY | O_CLOEXEC)};
-  std::array<bool, 3> has{};
-  std::thread([&] {
-    REQUIRE(drop(std::array{files[0], files[2]}));
-    for (std::size_t i = 0; i < files.size(); ++i) has[i] = open_here(files[i]);
-  }).join();
-  CHECK(has == std::array{false, true, false});
-  for (const int fd : files) {
     CHECK(open_here(fd));
     close(fd);
   }

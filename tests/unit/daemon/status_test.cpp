@@ -83,6 +83,16 @@ TEST_CASE("a hundred troubles at most, the errors first", "[daemon.status]") {
   CHECK(all.rfind("error ") < all.find("warning "));
 }
 
+TEST_CASE("probes that are off by request are one trouble, with its end", "[daemon.status]") {
+  SelfView self;
+  self.probes_back_seconds = 61.5;
+  self.probes = {{.probe = "a", .how = "off", .target = "f", .reason = "by request"}, {.probe = "b", .how = "off", .target = "f", .reason = "by request"}};
+  const std::string all = troubles(self);
+  CHECK(std::ranges::count(all, '\n') == 1);
+  CHECK(all.find("off by request, for 61 s more") != std::string::npos);
+  CHECK(status_of({}, self, {.at = kNow, .live = true, .events_on = false}).probes_back_seconds == 61.5);
+}
+
 TEST_CASE("runs of probes only where the kernel counts them", "[daemon.status]") {
   SelfView self;
   self.probes = {{.probe = "a", .how = "fexit", .target = "f", .attached = true, .reason = ""}, {.probe = "b", .how = "fexit", .target = "f", .attached = true, .reason = ""}};

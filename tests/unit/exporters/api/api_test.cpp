@@ -32,6 +32,7 @@ std::string whole(const HttpResponse& response) {
 struct Fixture {
   SnapshotStore store;
   std::function<Result<std::string>(const FocusRequest&)> focus;
+  std::function<Result<std::string>(const ProbesRequest&)> probes;
   std::uint64_t sequence = 0;
 
   void publish(std::vector<QpRecord> records) {
@@ -46,7 +47,7 @@ struct Fixture {
     store.publish(std::move(snapshot));
   }
   Api api() {
-    return Api(store, {.wall_minus_boot = [] { return 1000.0; }, .now = [] { return BootTime{5 * kSecond + kSecond / 4}; }, .actions = {.focus = focus}});
+    return Api(store, {.wall_minus_boot = [] { return 1000.0; }, .now = [] { return BootTime{5 * kSecond + kSecond / 4}; }, .actions = {.focus = focus, .probes = probes}});
   }
   json get(std::string_view query, unsigned status = 200) {
     const Api served = api();
@@ -275,6 +276,33 @@ TEST_CASE("focus: what is asked for", "[exporters.api]") {
            {R"({"device":"a","qpn":1,"seconds":3601})", "seconds"}, {R"({"device":"a","qpn":1,"secs":1})", "secs"}, {std::string(kMostBodyBytes, '['), "no JSON object"},
        }) {
     CHECK_THAT(f.post(body, 400)["error"]["message"].get<std::string>(), Contains(word));
+  }
+}
+
+TEST_CASE("probes off and on: what is asked for", "[exporters.api]") {
+  Fixture f;
+  f.publish({});
+  const auto post = [&](const std::string& body, unsigned status) {
+    const auto response = f.api().set_probes({.method = "POST", .path = "/api/v1/probes", .body = body});
+    CHECK(response.status == status);
+    return nlohmann::json::parse(*response.body);
+  };
+  CHECK(post(R"({"attached": false})", 501)["error"]["code"] == "unsupported");
+  ProbesRequest asked;
+  f.probes = [&](const ProbesRequest& request) -> Result<std::string> {
+    asked = request;
+    return "off";
+  };
+  CHECK(post(R"({"attached": false})", 200)["data"]["message"] == "off");
+  CHECK((!asked.attached && asked.seconds == 900));
+  post(R"({"attached": false, "seconds": 86400})", 200);
+  CHECK(asked.seconds == 86400);
+  post(R"({"attached": true})", 200);
+  CHECK(asked.attached);
+  for (const auto& [body, word] : std::initializer_list<std::pair<std::string, const char*>>{
+           {"", "no JSON object"}, {"[]", "no JSON object"}, {"{}", "attached is missing"}, {R"({"attached":0})", "attached"}, {R"({"attached":false,"seconds":0})", "seconds"},
+           {R"({"attached":false,"seconds":86401})", "seconds"}, {R"({"attached":false,"secs":1})", "secs"}}) {
+    CHECK_THAT(post(body, 400)["error"]["message"].get<std::string>(), Contains(word));
   }
 }
 
