@@ -22,7 +22,8 @@ int cm_event(struct bpf_raw_tracepoint_args *ctx)
 	__s32 status = BPF_CORE_READ(event, status);
 	struct ev_cm *ev;
 
-	if (number >= EV_ASYNC_EVENTS)
+	/* Who listens on every device hears of a request a second time: by the id that listens on the one (core/cma.c cma_listen_handler). */
+	if (number >= EV_ASYNC_EVENTS || (number == EV_CM_CONNECT_REQUEST && !device))
 		return 0;
 	count_event(EV_CM, dev_index, 0, number, status);
 	if (!calm(EV_CM, number))

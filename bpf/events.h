@@ -156,6 +156,7 @@ struct ev_devx {
 /* ev_async.event: enum ib_event_type; ev_cm.event: enum rdma_cm_event_type. Both are below this. */
 #define EV_ASYNC_EVENTS 32
 #define EV_ASYNC_DEVICE_FATAL 8
+#define EV_CM_CONNECT_REQUEST 4
 /* Of each kind of event this many a second are told one by one; all are counted. */
 #define EV_CALM_PER_SECOND 200
 #define EV_NO_DEVICE 0xffffffffU

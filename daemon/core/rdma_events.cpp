@@ -59,8 +59,9 @@ std::string cm_event_name(std::uint32_t event) { return event < kCm.size() ? std
 
 CmTone cm_event_tone(std::uint32_t event) {
   switch (event) {
+    case 5:  // connect_response: all that the kernel says of it to a program that connects; the library makes it "established"
     case 9:
-    case 10: return CmTone::connection;  // established, disconnected
+    case 10: return CmTone::connection;
     case 1:
     case 3:
     case 6:

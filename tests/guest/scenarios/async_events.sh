@@ -59,8 +59,8 @@ while read -r number of kind name; do
     wait_for 20 "[[ \$(told $kind $name) -eq 1 && \$(total $name) -eq 1 ]]" "$name is told and counted"
 done <"$STATE/all"
 gids=$(total gid_change)
-raise 18 1
-wait_for 20 "[[ \$(total gid_change) -eq $((gids + 1)) ]]" 'a change of a GID'
+ip address add 192.168.79.1/24 dev sim0p1
+wait_for 20 "[[ \$(total gid_change) -eq $((gids + 2)) && \$(told gid_change gid_change) -ge 2 ]]" 'an address is two GIDs more, RoCE v1 and v2'
 
 python3 - "$STATE/events.json" "$qpn" "$holder" <<'PY' || die 'not whose they are'
 import json, sys

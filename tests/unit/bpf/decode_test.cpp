@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bpf/decode.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <string>
@@ -349,6 +350,63 @@ TEST_CASE("unknown kinds and wrong lengths are no events", "[bpf.decode]") {
     ev.head.kind = static_cast<__u16>(kind);
     CHECK_FALSE(decode(bytes(ev)));
   }
+}
+
+TEST_CASE("an asynchronous event", "[bpf.decode]") {
+  auto ev = wire<ev_async>(EV_ASYNC);
+  ev.event = 1;
+  ev.has = EV_ASYNC_QP;
+  ev.dev_index = 3;
+  ev.port = 1;
+  ev.number = 12;
+  ev.qp = sample_qp();
+  ev.owner.flags = EV_OWNER_KNOWN | EV_OWNER_USER;
+  ev.owner.tgid = 812;
+  const auto of_qp = decoded<AsyncEvent>(ev);
+  CHECK(of_qp.event == 1);
+  CHECK(of_qp.device == DeviceIndex{3});
+  CHECK(of_qp.port == PortNum{1});
+  REQUIRE(of_qp.qp);
+  CHECK(of_qp.qp->qpn == Qpn{0x11});
+  CHECK_FALSE(of_qp.number);
+  CHECK(of_qp.owner.tgid == Pid{812});
+  ev.has = EV_ASYNC_NUMBER;
+  const auto of_cq = decoded<AsyncEvent>(ev);
+  CHECK_FALSE(of_cq.qp);
+  CHECK(of_cq.number == 12);
+  ev.event = EV_ASYNC_EVENTS;
+  CHECK_FALSE(decode(bytes(ev)));
+  ev.event = 1;
+  CHECK_FALSE(decode(bytes(ev, sizeof(ev) - 1)));
+}
+
+TEST_CASE("what the connection manager said, with addresses of either kind", "[bpf.decode]") {
+  auto ev = wire<ev_cm>(EV_CM);
+  ev.event = 8;
+  ev.status = 28;
+  ev.dev_index = 3;
+  ev.qpn = 17;
+  const std::array<__u8, 8> in{2, 0, 0x4b, 0x01, 192, 0, 2, 7};  // AF_INET, port 19201
+  std::memcpy(ev.source, in.data(), in.size());
+  ev.destination[0] = 10;  // AF_INET6
+  ev.destination[2] = 0x12;
+  ev.destination[3] = 0xb7;
+  ev.destination[8] = 0x20;
+  ev.destination[9] = 0x01;
+  ev.destination[23] = 0x07;
+  const auto rejected = decoded<CmEvent>(ev);
+  CHECK(rejected.event == 8);
+  CHECK(rejected.status == 28);
+  CHECK(rejected.device == DeviceIndex{3});
+  CHECK(rejected.qpn == Qpn{17});
+  CHECK(rejected.source == "192.0.2.7:19201");
+  CHECK(rejected.destination == "[2001::7]:4791");
+  ev.dev_index = EV_NO_DEVICE;
+  ev.source[0] = 77;
+  CHECK_FALSE(decoded<CmEvent>(ev).device);
+  CHECK(decoded<CmEvent>(ev).source.empty());
+  ev.event = EV_ASYNC_EVENTS;
+  CHECK_FALSE(decode(bytes(ev)));
 }
 
 }  // namespace qpscope

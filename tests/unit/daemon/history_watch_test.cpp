@@ -18,11 +18,11 @@ struct Watched {
   std::uint64_t at = 0, told = 0;
 
   // "severity kind: message" of what is new, joined by "; ".
-  std::string look(SampleList samples, const std::vector<ProbeStatus>& probes = {}) {
+  std::string look(SampleList samples, const std::vector<ProbeStatus>& probes = {}, const std::vector<KernelEvents::PortNews>& news = {}) {
     Snapshot snapshot;
     snapshot.at = {++at * kSecond};
     snapshot.samples.push_back(std::make_shared<const SampleList>(std::move(samples)));
-    watch.look(snapshot, probes);
+    watch.look(snapshot, probes, news);
     std::string out;
     for (const SharedEvent& one : history.since(told).events) {
       const HistoryKindRow& row = history_kinds()[static_cast<std::size_t>(one->kind)];
@@ -81,4 +81,27 @@ TEST_CASE("probes that are attached and lost", "[daemon.history_watch]") {
   CHECK(w.look({}, {probe("a", true), probe("b", false, "no module", true)}) == "info probes: 1 of 2 probes are attached");
   CHECK(w.look({}, {probe("a", true), probe("b", false, "no module", true)}).empty());
   CHECK(w.look({}, {probe("a", false, "why not"), probe("b", true)}) == "warning probes: 1 of 2 probes are attached; a is off: why not");
+}
+
+TEST_CASE("what the kernel says of a port is told at once, and what is sampled tells it no second time", "[daemon.history_watch]") {
+  Watched w;
+  const auto news = [&](bool up) { return KernelEvents::PortNews{.device = "mlx5_0", .port = {1}, .up = up, .at = {(w.at + 1) * kSecond}}; };
+  const auto sampled = [](double state) { return SampleList{sample(kState, {"mlx5_0", "1"}, state)}; };
+  CHECK(w.look(sampled(4)).empty());
+  // Shorter than the time between two samples.
+  CHECK(w.look(sampled(4), {}, {news(false), news(true)}) ==
+        "error port_state: mlx5_0 port 1 went from ACTIVE to DOWN; info port_state: mlx5_0 port 1 went from DOWN to ACTIVE");
+  CHECK(w.look(sampled(4)).empty());
+  // The sample is from before, and then another state in which nothing goes.
+  CHECK(w.look(sampled(4), {}, {news(false)}) == "error port_state: mlx5_0 port 1 went from ACTIVE to DOWN");
+  CHECK(w.look(sampled(4)).empty());
+  CHECK(w.look(sampled(2)).empty());
+  CHECK(w.look(sampled(1)) == "warning port_state: mlx5_0 port 1 went from INIT to DOWN");
+  // If the kernel was wrong, the samples win.
+  CHECK(w.look(sampled(1), {}, {news(true)}) == "info port_state: mlx5_0 port 1 went from DOWN to ACTIVE");
+  CHECK(w.look(sampled(1)).empty());
+  CHECK(w.look(sampled(1)).empty());
+  CHECK(w.look(sampled(1)) == "error port_state: mlx5_0 port 1 went from ACTIVE to DOWN");
+  // Of a port that nobody has seen yet nothing has changed.
+  CHECK(w.look({}, {}, {{.device = "mlx5_9", .port = {1}, .up = false, .at = {w.at * kSecond}}}).empty());
 }

@@ -77,7 +77,7 @@ TEST_CASE("events: whoever goes on from next sees every one once", "[exporters.e
   std::string next = "0";
   Ids seen;
   for (int round = 0; round < 50; ++round) {
-    for (int i = 0; i < 5; ++i) f.add(i % 2 ? HistoryKind::port_state : HistoryKind::device_added, "mlx5_0");
+    for (int i = 0; i < 5; ++i) f.add(i % 2 ? HistoryKind::port_state : HistoryKind::queue_pair_event, "mlx5_0");
     const json data = f.ask("limit=7&after=" + next);
     for (const json& one : data["events"]) seen.push_back(one["id"]);
     next = data["next"];
