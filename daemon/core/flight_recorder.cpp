@@ -24,7 +24,7 @@ std::uint8_t kind_of(std::string_view name) {
   if (!name.ends_with("_total")) return SamplePlaces::kNone;
   if (name == "qpscope_port_counters_total" || name == "qpscope_port_netdev_statistics_total" || name.starts_with("qpscope_port_unattributed_")) return SamplePlaces::kNone;
   if (name.starts_with("qpscope_port_") || name.starts_with("qpscope_device_pcie_")) return as_number(counter);
-  for (const std::string_view prefix : {"qpscope_tenant_", "qpscope_async_events", "qpscope_cm_events", "qpscope_mlx5_command_failures"}) {
+  for (const std::string_view prefix : {"qpscope_tenant_", "qpscope_async_events", "qpscope_mlx5_command_failures"}) {
     if (name.starts_with(prefix)) return as_number(own);
   }
   return SamplePlaces::kNone;
