@@ -27,7 +27,7 @@ def test_live():
     with Daemon(config=ANY_PORT + "sampling: {interval: 100ms}\n") as daemon:
         page = daemon.page()
         expect(total(page, "qpscope_devices_found") == 0, "devices where there are none", page)
-        expect(total(page, "qpscope_series") < 100, "the page of a machine without RDMA is not small", page)
+        expect(total(page, "qpscope_series") < 150, "the page of a machine without RDMA is not small", page)
         expect(total(page, "qpscope_probe_attached", 'probe="cgroup_mkdir"') == 1, "the cgroup probes are not attached", page, daemon.log())
         # Something happens: the probes see it.
         os.rmdir(make_cgroup())

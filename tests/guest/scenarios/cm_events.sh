@@ -42,8 +42,8 @@ wait_for 20 '[[ $(told "to 192.168.78.2:19201: connect_response" | sort | uniq -
 
 say '-- nobody listens there'
 (bw caller 19299 -d rxe0 -n 5 192.168.78.2) >"$OUT/rejected.log" 2>&1 && die 'it was not rejected'
-wait_for 20 '[[ $(total event=rejected,reason=consumer_defined) -eq 1 ]]' 'the rejection is counted with its reason'
-[[ $(told 'from 192.168.77.1:[0-9]* to 192.168.78.2:19299: rejected, consumer_defined \(28\)' | awk '{ print $1, $2, $3 }') == 'connection_failed caller ib_write_bw' ]] || die "not told once: $(told rejected)"
+wait_for 20 '[[ $(total event=rejected,reason=invalid_service_id) -eq 1 ]]' 'the rejection is counted with its reason'
+[[ $(told 'from 192.168.77.1:[0-9]* to 192.168.78.2:19299: rejected, invalid_service_id \(8\)' | awk '{ print $1, $2, $3 }') == 'connection_failed caller ib_write_bw' ]] || die "not told once: $(told rejected)"
 
 say '-- a peer that does not answer'
 # Its requests are lost on the wire, and the connection manager gives up after its retries.

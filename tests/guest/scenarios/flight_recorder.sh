@@ -97,7 +97,7 @@ say '-- somebody asks'
 id=$("$QPSCOPE_BIN/qpscope" record --reason 'a "look" at it' --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["data"]["incident"])')
 wait_for 10 '[[ -s $kept/$id.json ]]' "$id is kept"
 incident show "$id" | grep -q 'a "look" at it' || die 'not why'
-[[ $(metric qpscope_incidents_total outcome=kept) -eq 3 && $(metric qpscope_incidents_total outcome=failed) -eq 0 ]] || die 'not three'
+wait_for 10 '[[ $(metric qpscope_incidents_total outcome=kept) -eq 3 && $(metric qpscope_incidents_total outcome=failed) -eq 0 ]]' 'three are counted'
 [[ $(metric qpscope_incident_triggers_total trigger=queue_pair_deaths) -eq 1 && $(metric qpscope_incident_triggers_total trigger=request) -eq 1 ]] || die 'not these triggers'
 stop_daemon
 loss 3
