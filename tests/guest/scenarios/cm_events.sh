@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# LIMIT: 180
+# LIMIT: 300
 # What the connection manager tells: a connection that comes and ends, one that is rejected and why, a peer that cannot be reached, one that is killed: each is told
 # once, with the process whose id it is, and counted.
 # shellcheck source=tests/guest/scenarios/lib.sh
@@ -18,7 +18,7 @@ import json, re, sys
 for one in json.load(sys.stdin)["data"]["events"]:
     if re.search(sys.argv[1], one["message"]):
         print(one["kind"], one.get("workload"), one.get("comm"), one.get("pid"), sep=" ")' "$1"; }
-listening() { rdma resource show cm_id 2>/dev/null | grep -q "LISTEN.*:$1"; }
+listening() { [[ $(rdma resource show cm_id 2>/dev/null | grep -c "LISTEN.*:$1") -eq 2 ]]; } # PORT: on rxe0 and on rxe1, one after the other
 # bw GROUP PORT ARG...: in a shell of its own, which becomes the program.
 bw() {
     echo "$BASHPID" >"/sys/fs/cgroup/$1/cgroup.procs"

@@ -11,7 +11,7 @@ job=/sys/fs/cgroup/train-llm
 ranks=2 pairs=3
 incident() { "$QPSCOPE_BIN/qpscope" incidents "$@"; }
 incidents() { find "$kept" -name "*-$1*.json" 2>/dev/null | wc -l; }
-listening() { rdma resource show cm_id 2>/dev/null | grep -q "LISTEN.*:$1"; } # PORT
+listening() { [[ $(rdma resource show cm_id 2>/dev/null | grep -c "LISTEN.*:$1") -eq 2 ]]; } # PORT: on rxe0 and on rxe1, one after the other
 
 # What launchers do: all ranks end with the first.
 run_job() {
