@@ -186,6 +186,8 @@ SampleList QpTracker::fill(Snapshot& snapshot) {
   dead_qps_.sum_up();
   using Names = std::map<DeviceIndex, std::string>;
   snapshot.devices = std::make_shared<const Names>(reconcilers_ ? reconcilers_->devices() : Names());
+  // Not with table_mutex_ held: who drains the events holds the loop's mutex and waits for the table's.
+  const std::vector<EventCount> counts = events_ ? events_->kernel_counts() : std::vector<EventCount>();
   const std::lock_guard lock(table_mutex_);
   const bool verified = self_check_.owners_verified();
   if (table_.version() != records_version_ || verified != records_verified_ || *snapshot.devices != *records_devices_) {
@@ -202,7 +204,7 @@ SampleList QpTracker::fill(Snapshot& snapshot) {
   snapshot.tenants = tenants_.tenants();  // after the records: no record names a pair that is not in it
   SampleList samples = queue_pair_samples({.totals = table_.totals(), .records = *records_, .tenants = *snapshot.tenants, .devices = *snapshot.devices,
                                            .devx = verified ? devx_.counts() : DevxTable::Counts{}});
-  if (events_) std::ranges::move(kernel_event_samples(events_->kernel_counts(), *snapshot.devices), std::back_inserter(samples));
+  std::ranges::move(kernel_event_samples(counts, *snapshot.devices), std::back_inserter(samples));
   std::ranges::move(memory_region_samples(memory_.counts(), *snapshot.tenants, *snapshot.devices), std::back_inserter(samples));
   const std::vector<TenantId> with_memory = memory_.tenants();
   std::ranges::move(tenant_samples(*records_, with_memory, *snapshot.tenants), std::back_inserter(samples));
