@@ -74,6 +74,7 @@ for one in events:
         sys.exit(f"FAIL: {one}")
 PY
 [[ $(metric -p /metrics/qps qpscope_qp_async_events_total "qpn=$qpn,event=qp_fatal") -eq 1 ]] || die 'not among those of the queue pair'
+keep_page
 
 say '-- a port that goes down for a moment, and one that stays down'
 states() { events && grep -o '"message":"mlx5_0 port 1 went from [A-Z]* to [A-Z]*' "$STATE/events.json" | sed 's/.*went from //' | tr '\n' ';'; }

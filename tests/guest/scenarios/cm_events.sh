@@ -73,6 +73,7 @@ wait_for 20 '[[ $(told "to 192.168.78.2:19203: connect_response" | wc -l) -eq 2 
 kill -KILL "$victim"
 wait_for 20 '[[ $(total event=disconnected) -gt $before && -n $(told "to 192.168.78.2:19203: disconnected") ]]' 'the other side is told'
 [[ $(told 'to 192.168.78.2:19203: disconnected' | awk '{ print $2, $3, $4 }' | sort -u) == "caller ib_write_bw $left" ]] || die "not the other side: $(told disconnected)"
+keep_page
 kill "$left" 2>/dev/null || true
 wait "$left" "$victim" || true
 stop_daemon
