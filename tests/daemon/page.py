@@ -138,9 +138,14 @@ def test_charts():
         expect(browser.text("#verdict-title") == "2 warnings", "a port that nobody uses is a trouble", browser.text("#verdict"))
         expect("mlx5_0" not in browser.text("#verdict"), "a port that is well is complained about")
         expect(browser.texts(".alarm figcaption") == [text for text in browser.texts(".alarm figcaption") if text.startswith("Retransmissions")], "the wrong chart stands out")
-        box = browser.run("const box = document.querySelector('.port:nth-child(3) svg').getBoundingClientRect(); return [box.left, box.top, box.width]")
-        browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": box[0] + box[2] * 30 / (POINTS - 1), "y": box[1] + 10})
-        shows(browser, ".port:nth-child(3) .chart", "8 Gb/s rx 3 min 58 s ago")
+
+        def pointed_at():
+            """The chart may move once more while the page finds its place: so does the pointer."""
+            box = browser.run("const box = document.querySelector('.port:nth-child(3) svg').getBoundingClientRect(); return [box.left, box.top, box.width]")
+            browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": box[0] + box[2] * 30 / (POINTS - 1), "y": box[1] + 10})
+            return "8 Gb/s rx 3 min 58 s ago" in browser.text(".port:nth-child(3) .chart")
+
+        wait_for(pointed_at, lambda: f"the chart says {browser.text('.port:nth-child(3) .chart')!r}")
         browser.press(".port details summary")
         shows(browser, ".port dl", "81,604,378,624,000")
         shows(browser, ".port dl", "retransmits: packet sequence error")
