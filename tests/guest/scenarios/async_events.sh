@@ -21,14 +21,14 @@ sim load devices=1 ports=1 || die 'mlx5sim does not load'
 [[ -w $(sim_path mlx5_0)/event ]] || skip 'mlx5sim.ko is older than this scenario: tests/guest/mlx5sim/build.sh'
 wait_for 10 '[[ -z $(ip -6 address show tentative | grep sim) ]]' 'the addresses that queue pairs connect to are not tentative any more'
 start_daemon
-mkdir -p /sys/fs/cgroup/train-a
+mkdir -p /sys/fs/cgroup/raised
 (
-    echo "$BASHPID" >/sys/fs/cgroup/train-a/cgroup.procs
+    echo "$BASHPID" >/sys/fs/cgroup/raised/cgroup.procs
     exec "$QPSCOPE_BIN/qpscope-qp-hold" mlx5_0 2 1 srq
 ) >"$STATE/held" 2>&1 &
 holder=$!
 wait_for 60 'grep -q ^held "$STATE/held"' 'two queue pairs and an SRQ'
-wait_for 20 '[[ $(metric qpscope_queue_pairs "device=mlx5_0,workload=train-a,state=RTS") -eq 2 ]]' 'their owner is known'
+wait_for 20 '[[ $(metric qpscope_queue_pairs "device=mlx5_0,workload=raised,state=RTS") -eq 2 ]]' 'their owner is known'
 read -ra qpns <<<"$(sed 's/^held //' "$STATE/held")"
 qpn=${qpns[0]}
 
@@ -68,9 +68,9 @@ events, qpn, pid = json.load(open(sys.argv[1]))["data"]["events"], int(sys.argv[
 for one in events:
     if one["kind"] in ("queue_pair_event", "queue_pair_notice"):
         got = one["qpn"], one["port"], one["workload"], one["pid"], one["comm"], one["remote_qpn"], bool(one["remote_gid"])
-        if got != (qpn, 1, "train-a", pid, "qpscope-qp-hold"[:15], qpn, True):
+        if got != (qpn, 1, "raised", pid, "qpscope-qp-hold"[:15], qpn, True):
             sys.exit(f"FAIL: {one}")
-    if one["kind"] in ("completion_queue_event", "shared_receive_queue_event") and (one["workload"], one["pid"]) != ("train-a", pid):
+    if one["kind"] in ("completion_queue_event", "shared_receive_queue_event") and (one["workload"], one["pid"]) != ("raised", pid):
         sys.exit(f"FAIL: {one}")
 PY
 [[ $(metric -p /metrics/qps qpscope_qp_async_events_total "qpn=$qpn,event=qp_fatal") -eq 1 ]] || die 'not among those of the queue pair'
@@ -89,17 +89,17 @@ wait_for 20 '[[ $(states) == *"DOWN to ACTIVE;" && $(states | tr -cd ";" | wc -c
 
 say '-- a queue pair that its program moves to ERR'
 (
-    echo "$BASHPID" >/sys/fs/cgroup/train-a/cgroup.procs
+    echo "$BASHPID" >/sys/fs/cgroup/raised/cgroup.procs
     exec "$QPSCOPE_BIN/qpscope-qp-hold" mlx5_0 1 1 fail
 ) >"$STATE/failing" 2>&1 &
 failing=$!
 wait_for 60 'grep -q ^held "$STATE/failing"' 'a third queue pair'
 third=$(sed 's/^held //' "$STATE/failing")
-wait_for 20 '[[ $(metric qpscope_queue_pairs "device=mlx5_0,workload=train-a,state=RTS") -eq 3 ]]' 'its owner is known'
+wait_for 20 '[[ $(metric qpscope_queue_pairs "device=mlx5_0,workload=raised,state=RTS") -eq 3 ]]' 'its owner is known'
 kill -USR1 "$failing"
-wait_for 20 '[[ $(metric qpscope_queue_pairs "device=mlx5_0,workload=train-a,state=ERR") -eq 1 ]]' 'it is in ERR'
+wait_for 20 '[[ $(metric qpscope_queue_pairs "device=mlx5_0,workload=raised,state=ERR") -eq 1 ]]' 'it is in ERR'
 events
-[[ $(grep -o "\"kind\":\"queue_pair_moved_to_error\"[^}]*\"qpn\":$third,[^}]*\"workload\":\"train-a\"" "$STATE/events.json" | wc -l) -eq 1 ]] || die "not once: $(<"$STATE/events.json")"
+[[ $(grep -o "\"kind\":\"queue_pair_moved_to_error\"[^}]*\"qpn\":$third,[^}]*\"workload\":\"raised\"" "$STATE/events.json" | wc -l) -eq 1 ]] || die "not once: $(<"$STATE/events.json")"
 
 say '-- a storm'
 memory() { metric process_resident_memory_bytes; }
@@ -118,4 +118,4 @@ kill "$holder" "$failing"
 wait "$holder" "$failing" || true
 stop_daemon
 sim unload
-rmdir /sys/fs/cgroup/train-a
+rmdir /sys/fs/cgroup/raised
